@@ -86,6 +86,7 @@ TABLE = (
         "logging numpy",
     ),
     Row("fluid.layers.__init__", "fluid", "importlib pkgutil"),
+    Row("fluid.layers.detection.__init__", "fluid", "importlib pkgutil"),
     Row(
         "_fleet",
         "_fleet _absent _complaint _engine.{exchange, rows} _launch.{environ, errors} _program "
@@ -215,6 +216,7 @@ TABLE = (
         "numpy",
     ),
     Row("_program.ops.__init__", "", "importlib pkgutil"),
+    Row("_program.ops.boxes.__init__", "", "importlib pkgutil"),
     Row("_program.ops.files", "_program.{description, errors, files, lowering, running}", "numpy pathlib"),
     Row(
         "_program.ops.averaging",

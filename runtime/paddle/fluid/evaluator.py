@@ -184,7 +184,7 @@ class EditDistance(Evaluator):
         return count
 
 
-DetectionMAP = absent("fluid.evaluator.DetectionMAP", "operators that detect objects are not built")
+DetectionMAP = absent("fluid.evaluator.DetectionMAP", "layers.detection_map is not built")
 
 
 def _one(number: float) -> np.ndarray:

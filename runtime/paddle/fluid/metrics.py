@@ -208,8 +208,8 @@ class DetectionMAP(MetricBase):
     def __init__(self, name: Any = None, *detection: Any, **options: Any) -> None:
         if detection or options or not (name is None or isinstance(name, str)):
             raise NotInThisRelease(
-                "fluid.metrics.DetectionMAP over variables is not in this release: operators that detect "
-                "objects are not built. DetectionMAP(name) with update(value, weight) is"
+                "fluid.metrics.DetectionMAP over variables is not in this release: "
+                "layers.detection_map is not built. DetectionMAP(name) with update(value, weight) is"
             )
         super().__init__(name)
         self.value = 0.0

@@ -9,7 +9,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
-from paddle._program.ops.arithmetic import as_float
+from paddle._program.ops.arithmetic import as_float, beside
 from paddle._program.ops.layouts import as_told, channels_first, is_last
 from paddle._program.ops.sizes import in_shape
 
@@ -110,3 +110,12 @@ def _group_norm(low: Lowering, op: Operator) -> None:
     low.give(op, "Y", as_told(low, op, out, "data_layout"))
     low.give(op, "Mean", found["Mean"], ())
     low.give(op, "Variance", found["Variance"], ())
+
+
+@lowers("affine_channel", data_layout="NCHW")
+def _affine_channel(low: Lowering, op: Operator) -> None:
+    """Each channel times a number of its own, and another one added."""
+    x = low.input(op, "X").variable
+    axis = len(x.shape) - 1 if is_last(op, "data_layout") else 1
+    scale, bias = (beside(low, x, low.input(op, slot).variable, axis) for slot in ("Scale", "Bias"))
+    low.give(op, "Out", low.op("elementwise_add", X=low.op("elementwise_mul", X=x, Y=scale), Y=bias))

@@ -6,8 +6,9 @@ from paddle._program.description.variable import Variable
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
+from paddle.fluid.layers.appending import several
 
-__all__ = ["accuracy", "auc"]
+__all__ = ["accuracy", "auc", "mean_iou"]
 
 
 def accuracy(
@@ -65,6 +66,16 @@ def auc(
 def _count(helper: LayerHelper, shape: list[int]) -> Variable:
     made = helper.create_global_variable(True, dtype="int64", shape=shape)
     return helper.set_variable_initializer(made, Constant(0.0))
+
+
+def mean_iou(input: Variable, label: Variable, num_classes: int) -> tuple[Variable, Variable, Variable]:
+    """The mean over classes of what is right as a share of what is said or is there; and of each class how
+    often it was wrong, and how often right. Both are whole numbers, of one shape."""
+    outs = {"OutMeanIou": "float32", "OutWrong": "int32", "OutCorrect": "int32"}
+    inputs = {"Predictions": input, "Labels": label}
+    mean, wrong, correct = several("mean_iou", inputs, outs, {"num_classes": num_classes})
+    mean.stop_gradient = wrong.stop_gradient = correct.stop_gradient = True
+    return mean, wrong, correct
 
 
 __getattr__ = of_layers(__name__)

@@ -6,12 +6,13 @@ from math import prod
 from typing import Any
 
 from paddle._program.description.variable import Variable
-from paddle._program.errors import check_known
+from paddle._program.errors import BadArgument, check_known
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
+from paddle.fluid.layers.appending import appended
 
-__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm"]
+__all__ = ["affine_channel", "batch_norm", "group_norm", "instance_norm", "layer_norm"]
 
 
 def batch_norm(
@@ -136,3 +137,18 @@ def instance_norm(
     helper = LayerHelper("instance_norm", param_attr=param_attr, bias_attr=bias_attr, name=name)
     weights = _weights(helper, [input.shape[1]], input.dtype)
     return _each(helper, "instance_norm", input, weights, {"epsilon": epsilon})
+
+
+def affine_channel(
+    x: Variable,
+    scale: Variable | None = None,
+    bias: Variable | None = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+    act: str | None = None,
+) -> Variable:
+    """Each channel times its number of ``scale``, and its number of ``bias`` added."""
+    if scale is None or bias is None:
+        raise BadArgument("affine_channel takes scale and bias, a number for each channel")
+    inputs = {"X": x, "Scale": scale, "Bias": bias}
+    return appended("affine_channel", inputs, {"data_layout": data_layout}, name=name, act=act)

@@ -8,7 +8,7 @@ from paddle.fluid.contrib.layers import metric_op as metric_op
 from paddle.fluid.contrib.layers import nn as nn
 from paddle.fluid.contrib.layers import rnn_impl as rnn_impl
 from paddle.fluid.contrib.layers.metric_op import ctr_metric_bundle
-from paddle.fluid.contrib.layers.nn import shuffle_batch, sparse_embedding
+from paddle.fluid.contrib.layers.nn import multiclass_nms2, shuffle_batch, sparse_embedding
 from paddle.fluid.contrib.layers.stacks import basic_gru, basic_lstm
 from paddle.fluid.contrib.layers.trees import tdm_child, tdm_sampler
 from paddle.fluid.contrib.layers.units import BasicGRUUnit, BasicLSTMUnit
@@ -19,6 +19,7 @@ __all__ = [
     "basic_gru",
     "basic_lstm",
     "ctr_metric_bundle",
+    "multiclass_nms2",
     "shuffle_batch",
     "sparse_embedding",
     "tdm_child",

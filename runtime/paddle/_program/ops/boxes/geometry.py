@@ -1,0 +1,100 @@
+"""Rows of boxes against boxes and images: how much they overlap, and one as an offset from the other."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from paddle._program.description.operator import Operator
+from paddle._program.errors import BadProgram
+from paddle._program.lowering.op_rows import hosts
+from paddle._program.ops.boxes.described import array_of, described, ends_of, say, shape_of
+from paddle._program.running.host import Host
+from paddle._program.running.lod_tensor import LoDTensor
+
+
+def overlaps(a: np.ndarray, b: np.ndarray, normalized: bool = True) -> np.ndarray:
+    """(boxes of a, boxes of b): what both cover as a share of what either does. Boxes whose ends are pixels,
+    which are not ``normalized``, have both of them within."""
+    one = 0.0 if normalized else 1.0
+    sides = [
+        np.minimum(a[:, None, axis + 2], b[None, :, axis + 2])
+        - np.maximum(a[:, None, axis], b[None, :, axis])
+        + one
+        for axis in (0, 1)
+    ]
+    shared = np.maximum(sides[0], 0) * np.maximum(sides[1], 0)
+    areas = [(each[:, 2] - each[:, 0] + one) * (each[:, 3] - each[:, 1] + one) for each in (a, b)]
+    union = areas[0][:, None] + areas[1][None, :] - shared
+    found: np.ndarray = np.divide(shared, union, out=np.zeros_like(shared), where=union != 0)
+    return found
+
+
+def _of_pairs(op: Operator) -> None:
+    x = described(op, "X")
+    say(op, "Out", (x.shape[0], shape_of(op, "Y")[0]), x.dtype, x.lod_level)
+
+
+@hosts("iou_similarity", infer=_of_pairs, box_normalized=True)
+def _iou_similarity(host: Host, op: Operator) -> None:
+    x, value = host.input(op, "X"), array_of(host, op, "X")
+    found = overlaps(value, array_of(host, op, "Y"), bool(op.attr("box_normalized")))
+    host.give(op, "Out", LoDTensor(found, x.lod()) if isinstance(x, LoDTensor) else found)
+
+
+def _of_coded(op: Operator) -> None:
+    target, priors = described(op, "TargetBox"), shape_of(op, "PriorBox")
+    encodes = op.attr("code_type") == "encode_center_size"
+    shape = (target.shape[0], priors[0], 4) if encodes else target.shape
+    say(op, "OutputBox", shape, target.dtype, target.lod_level)
+
+
+@hosts("box_coder", infer=_of_coded, code_type="encode_center_size", box_normalized=True, axis=0, variance=())
+def _box_coder(host: Host, op: Operator) -> None:
+    """Boxes as offsets from priors, each by each, or the boxes that offsets say."""
+    prior, target = array_of(host, op, "PriorBox"), array_of(host, op, "TargetBox")
+    told = host.input(op, "PriorBoxVar")
+    variance = np.array(op.attr("variance") or (1.0,) * 4, prior.dtype) if told is None else np.asarray(told)
+    one = 0.0 if op.attr("box_normalized") else 1.0
+    sizes = prior[:, 2:] - prior[:, :2] + one
+    middles = prior[:, :2] + sizes * 0.5
+    if op.attr("code_type") == "encode_center_size":
+        found = _encoded(target, middles, sizes, one) / variance
+        given = host.input(op, "TargetBox")
+        host.give(op, "OutputBox", LoDTensor(found, given.lod()) if isinstance(given, LoDTensor) else found)
+        return
+    if target.ndim != 3:
+        raise BadProgram(f"operator 'box_coder' decodes (n, m, 4), not {list(target.shape)}")
+    beside = (None, slice(None)) if op.attr("axis") == 0 else (slice(None), None)
+    scaled = target * (variance if variance.ndim == 1 else variance[beside])
+    center = scaled[..., :2] * sizes[beside] + middles[beside]
+    half = np.exp(scaled[..., 2:]) * sizes[beside] * 0.5
+    host.give(op, "OutputBox", np.concatenate([center - half, center + half - one], -1).astype(target.dtype))
+
+
+def _encoded(target: np.ndarray, middles: np.ndarray, sizes: np.ndarray, one: float) -> np.ndarray:
+    center = (target[:, None, :2] + target[:, None, 2:]) * 0.5
+    extent = target[:, None, 2:] - target[:, None, :2] + one
+    moved = (center - middles) / sizes
+    grown = np.log(np.abs(extent / sizes))
+    found: np.ndarray = np.concatenate([moved, grown], -1).astype(target.dtype)
+    return found
+
+
+def _like_input(op: Operator) -> None:
+    given = described(op, "Input")
+    say(op, "Output", given.shape, given.dtype, given.lod_level)
+
+
+@hosts("box_clip", infer=_like_input)
+def _box_clip(host: Host, op: Operator) -> None:
+    """Boxes held within their image, whose height, width and scale ``ImInfo`` says, a row for each."""
+    given, told = host.input(op, "Input"), array_of(host, op, "ImInfo")
+    boxes = array_of(host, op, "Input").copy()
+    for number, (first, end) in enumerate(pairwise(ends_of(host, op, "Input"))):
+        height, width = (np.round(told[number, axis] / told[number, 2]) - 1 for axis in (0, 1))
+        rows = boxes[first:end]
+        rows[..., 0::2] = np.clip(rows[..., 0::2], 0, width)
+        rows[..., 1::2] = np.clip(rows[..., 1::2], 0, height)
+    host.give(op, "Output", LoDTensor(boxes, given.lod()) if isinstance(given, LoDTensor) else boxes)
