@@ -29,6 +29,7 @@ class TableRoom:
             raise TableFull(
                 f"table {table!r} would need {size_bytes >> 20} MiB on this shard {what}; open tables have "
                 f"{others >> 20} MiB besides, and all of them may have {self.limit_bytes >> 20} MiB: use "
-                "more pservers, have the table forget rows (shrink), or let fewer ids in (its entry policy)"
+                "more pservers (`paddle reshard` cuts snapshots for them); where trainers send gradients the "
+                "table may also forget rows (shrink), or let fewer ids in (its entry policy)"
             )
         self._taken[place] = size_bytes

@@ -156,9 +156,9 @@ class MasterClient:
         told = messages.TaskFinished(task=given.task, lease=given.lease)
         if not self._ask("finished", told, messages.Counted).counted:
             _log.info(
-                "task %d was not this trainer's any more: the master's answer was lost and it was told again, or "
-                "reading it took longer than the %g s that a task has; if this comes often, give the master a "
-                "longer --task_timeout_dur",
+                "task %d was not this trainer's any more: an answer was lost and the master told again, or "
+                "reading it took longer than the %g s that a task has; if this comes often, give the master "
+                "a longer --task_timeout_dur",
                 *(given.task, given.timeout_s),
             )
 
