@@ -66,7 +66,8 @@ install_project() {
         "pip could not install the packages named in pyproject.toml into .venv; its reason is above." \
         "Without access to a package registry: put wheels in a folder and set PIP_FIND_LINKS to it. Then: sh $0"
     for extra in $(printf '%s' "$extras" | tr , ' '); do echo "$extra $stamp" >>.venv/installed; done
-    slowly $python -m compileall -q runtime || : # only faster
+    slowly $python -m compileall -q runtime || : # this and the next are only faster
+    slowly $python -m paddle._warm >/dev/null 2>&1 || :
 }
 
 is_installed() {

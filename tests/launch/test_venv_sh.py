@@ -36,6 +36,7 @@ PIP = """#!/bin/sh
 case "$*" in
 "-m pip install"*) {install} ;;
 "-m compileall"*|"-c import pip") exit 0 ;;
+"-m paddle._warm") echo at once >>.venv/warmed; echo hidden >&2; exit 1 ;;
 *) exec "$real" "$@" ;;
 esac
 """
@@ -161,6 +162,7 @@ def test_what_is_installed_is_installed_again_only_when_pyproject_changes(machin
     machine.has(NEW.replace("{venv}", MAKES))
     assert machine.run()[1].count("installing") == 1
     assert machine.run() == (0, "ready\n", "")
+    assert (machine.project / ".venv/warmed").read_text() == "at once\n"
     (machine.project / "pyproject.toml").write_text("")
     assert machine.run()[1].splitlines() == [
         "installing into .venv (once; the packages are in pyproject.toml)",
