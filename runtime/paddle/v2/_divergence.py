@@ -1,13 +1,14 @@
-"""Divergence: a cost that is no number any more, told once.
+"""Divergence: a cost that is no number any more ends training, as the trap of the original's trainer does.
 
-It must never know what is trained. Guarantee: the first batch of a trainer whose cost is infinite or NaN is
-named, with what to try; it costs a comparison per batch. Training goes on: an event handler may know better.
+It must never know what is trained. Guarantee: nothing is trained with parameters that such a batch may have
+spoiled, and no job ends well in which one was met; it costs a comparison per batch.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
+
+from paddle.v2._errors import Diverged
 
 
 class Divergence:
@@ -15,19 +16,14 @@ class Divergence:
 
     def __init__(self, rank: int | None) -> None:
         self._who = "" if rank is None else f" of trainer {rank}"
-        self._is_told = False
 
     def look(self, pass_id: int, batch_id: int, cost: float) -> None:
-        """At the cost of a batch."""
-        if math.isfinite(cost) or self._is_told:
+        """At the cost of a batch. Raises Diverged where it is infinite or NaN."""
+        if math.isfinite(cost):
             return
-        self._is_told = True
-        warnings.warn(
-            f"the cost{self._who} is {cost} at batch {batch_id} of pass {pass_id}: parameters may be lost, "
-            "and what is trained from here on with them. Look into that batch and the one before for values "
-            "that are not finite or very large; then try a smaller learning_rate, or a warm-up, or a "
-            "gradient_clipping_threshold in the optimizer, from parameters that were saved before. (Told "
-            "once; training goes on, and an event handler can end it.)",
-            RuntimeWarning,
-            stacklevel=4,
+        raise Diverged(
+            f"the cost{self._who} is {cost} at batch {batch_id} of pass {pass_id}, and training ends: "
+            "parameters may be lost with it. Look into that batch and the one before for values that are not "
+            "finite or very large; then try a smaller learning_rate, or a warm-up, or a "
+            "gradient_clipping_threshold in the optimizer, from parameters that were saved before."
         )
