@@ -1,7 +1,8 @@
 """Several exchanges of one scope, as one: each is given the gradients of its own parameters.
 
-A program with two optimizers has two. It must never know a rule. Guarantee: every gradient reaches the one
-exchange that keeps its parameter, and every exchange that moves something here takes one step a run.
+A program with two optimizers has two, and one that reads what another program trains. It must never know a
+rule. Guarantee: every gradient reaches the one exchange that keeps its parameter, every exchange that moves
+something here takes one step a run, and none is read while it still brings what another program's step asked.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle._engine.exchange import StepReport
+from paddle._engine.exchange import SteppingAhead, StepReport
 from paddle._engine.rows import SparseRows
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ class Several:
     def __init__(self, movers: Sequence[Keeper], others: Sequence[Keeper]) -> None:
         self._movers = movers
         self._keepers = {name: each for each in (*others, *movers) for name in each.group.names}
+        exchanges = [each.exchange for each in (*others, *movers)]
+        self._ahead = [each for each in exchanges if isinstance(each, SteppingAhead)]
+
+    def settle(self) -> None:
+        """Before a run: wait for what is still brought by a step of a program of one exchange alone."""
+        for each in self._ahead:
+            each.settle()
 
     def room(self) -> dict[str, np.ndarray]:
         """See Exchange."""

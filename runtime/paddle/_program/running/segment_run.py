@@ -114,6 +114,8 @@ class SegmentRun:
     def _begin(self) -> None:
         if self._scope.generation != self._generation:
             self._settle()
+        if self._several is not None:
+            self._several.settle()
         for keeper in self._stepping:
             keeper.look_at_powers()
 
