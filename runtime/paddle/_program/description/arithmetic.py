@@ -12,7 +12,7 @@ which it is says ``written.now().is_static``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Number
 from typing import Any
 
@@ -143,7 +143,7 @@ def _is_number(value: Any) -> bool:
 
 def _append(near: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], dtype: Any) -> Any:
     block = near.block.program.current_block()
-    key = f"{type}.tmp" if type in _OF_PARTS else _KEY
+    key = f"{near.name}_{type}" if type in _OF_PARTS else f"{type}.tmp" if type in _WITH_SHAPES else _KEY
     made = block.create_var(unique_name.generate(key), dtype=dtype)
     outputs = {_OUT.get(type, "Out"): [made]}
     if type in _WITH_SHAPES:
@@ -154,7 +154,7 @@ def _append(near: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str,
 
 _OUT = {"stack": "Y"}
 _WITH_SHAPES = frozenset({"squeeze2", "transpose2", "unsqueeze2"})
-_OF_PARTS = frozenset({"slice", "strided_slice", *_WITH_SHAPES})
+_OF_PARTS = frozenset({"slice", "strided_slice"})
 _KEY = "tmp"  # by which the original counts what arithmetic gives
 
 
@@ -221,6 +221,8 @@ def _part(x: Any, items: tuple[Any, ...]) -> Any:
                 axes.append(axis)
                 cuts.append(cut)
             axis += 1
+    if dropped and all(cut.step in (None, 1) for cut in cuts):
+        return _reshaped(_sliced(x, axes, cuts, dropped), [], added)
     return _reshaped(_sliced(x, axes, cuts), dropped, added)
 
 
@@ -234,7 +236,7 @@ def _cut(x: Any, item: Any) -> slice:
     )
 
 
-def _sliced(x: Any, axes: list[int], cuts: list[slice]) -> Any:
+def _sliced(x: Any, axes: list[int], cuts: list[slice], dropped: Sequence[int] = ()) -> Any:
     if not axes:
         return x
     most = 2**31 - 1
@@ -249,7 +251,7 @@ def _sliced(x: Any, axes: list[int], cuts: list[slice]) -> Any:
     ]
     attrs: dict[str, Any] = {"axes": axes, "starts": starts, "ends": ends}
     if all(step == 1 for step in steps):
-        return _append(x, "slice", {"Input": [x]}, attrs, x.dtype)
+        return _append(x, "slice", {"Input": [x]}, attrs | {"decrease_axis": list(dropped)}, x.dtype)
     return _append(x, "strided_slice", {"Input": [x]}, {**attrs, "strides": steps}, x.dtype)
 
 

@@ -9,8 +9,6 @@ from paddle._absent import NotInThisRelease
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.loss import softmax_with_cross_entropy
-from paddle.fluid.layers.shaping import one_hot
 
 __all__ = [
     "hsigmoid",
@@ -19,6 +17,7 @@ __all__ = [
 ]
 
 _SAMPLERS = ("uniform", "log_uniform", "custom_dist")
+_SAMPLED = ("Samples", "Probabilities", "SampledLogits", "SampledLabels")
 _USUAL = 10
 
 
@@ -99,8 +98,15 @@ def sampled_softmax_with_cross_entropy(
         raise BadArgument(f"num_samples is from 1 to {classes}, the number of classes, not {num_samples}")
     helper = LayerHelper("sample_logits")
     slots = {"Samples": "int64", "Probabilities": logits.dtype}
-    slots |= {"SampledLogits": logits.dtype, "SampledLabels": "int64"}
-    made = {slot: helper.create_variable_for_type_inference(each) for slot, each in slots.items()}
+    slots |= {"SampledLogits": logits.dtype, "SampledLabels": "int64", "own": logits.dtype}
+    slots |= {
+        "LogitsDim": logits.dtype,
+        "LabelsDim": label.dtype,
+        "Loss": logits.dtype,
+        "Softmax": logits.dtype,
+    }
+    named = {slot: helper.create_variable_for_type_inference(each) for slot, each in slots.items()}
+    made = {slot: named[slot] for slot in _SAMPLED}
     attrs = {
         "use_customized_samples": False,
         "uniq": True,
@@ -109,8 +115,12 @@ def sampled_softmax_with_cross_entropy(
         "seed": seed,
     }
     helper.append_op("sample_logits", {"Logits": logits, "Labels": label}, made, attrs)
-    own = one_hot(made["SampledLabels"], num_samples + 1)
-    return softmax_with_cross_entropy(made["SampledLogits"], own, soft_label=True, numeric_stable_mode=False)
+    own, costs = named["own"], {slot: named[slot] for slot in ("Softmax", "Loss")}
+    helper.append_op("one_hot", {"X": made["SampledLabels"]}, {"Out": [own]}, {"depth": num_samples + 1})
+    attrs = {"soft_label": True, "ignore_index": False, "numeric_stable_mode": False}
+    of = {"Logits": made["SampledLogits"], "Label": own}
+    helper.append_op("softmax_with_cross_entropy", of, costs, attrs)
+    return costs["Loss"] / num_true
 
 
 def hsigmoid(

@@ -161,7 +161,9 @@ def lrn(
     """Each channel less where those near by are large."""
     channel_axis("lrn", data_format, *_FORMATS)
     attrs = {"n": n, "k": k, "alpha": alpha, "beta": beta, "data_format": data_format}
-    return appended("lrn", {"X": input}, attrs, name=name)
+    found = several("lrn", {"X": input}, {"MidOut": None, "Out": None}, attrs, name)
+    found[0].stop_gradient = True
+    return found[1]
 
 
 def maxout(x: Variable, groups: int, name: str | None = None, axis: int = 1) -> Variable:

@@ -58,13 +58,18 @@ def softmax_with_cross_entropy(
 
 def square_error_cost(input: Variable, label: Variable) -> Variable:
     """The square of the difference, element by element."""
-    apart = appended("elementwise_sub", {"X": input, "Y": label}, {"axis": -1})
-    return appended("square", {"X": apart})
+    helper = LayerHelper("square_error_cost")
+    apart, squared = (helper.create_variable_for_type_inference(input.dtype) for _ in range(2))
+    helper.append_op("elementwise_sub", {"X": input, "Y": label}, {"Out": [apart]}, {"axis": -1})
+    helper.append_op("square", {"X": apart}, {"Out": [squared]})
+    return squared
 
 
 def mse_loss(input: Variable, label: Variable) -> Variable:
     """The mean of the squares of all differences."""
-    return appended("mean", {"X": square_error_cost(input, label)})
+    from paddle.fluid.layers import nn
+
+    return nn.reduce_mean(square_error_cost(input, label))
 
 
 def log_loss(input: Variable, label: Variable, epsilon: float = 1e-4, name: str | None = None) -> Variable:
@@ -135,10 +140,9 @@ def dice_loss(input: Variable, label: Variable, epsilon: float = 0.00001) -> Var
 
     bare = nn.one_hot(label, depth=input.shape[-1])
     dims = list(range(1, len(input.shape)))
-    inside = nn.reduce_sum(nn.elementwise_mul(input, bare), dim=dims)
-    both = nn.elementwise_add(nn.reduce_sum(input, dim=dims), nn.reduce_sum(bare, dim=dims))
-    share = nn.elementwise_div(nn.scale(inside, 2.0), nn.scale(both, bias=epsilon))
-    return nn.reduce_mean(nn.scale(share, -1.0, 1.0))
+    inside = nn.reduce_sum(input * bare, dim=dims)
+    both = nn.reduce_sum(input, dim=dims) + nn.reduce_sum(bare, dim=dims)
+    return nn.reduce_mean(1 - inside * 2 / (both + epsilon))
 
 
 def npair_loss(anchor: Variable, positive: Variable, labels: Variable, l2_reg: float = 0.002) -> Variable:

@@ -123,7 +123,11 @@ def group_norm(
     channels = input.shape[1 if data_layout == "NCHW" else -1]
     weights = _weights(helper, [channels], input.dtype, bool(param_attr), bool(bias_attr))
     attrs = {"epsilon": epsilon, "groups": groups, "data_layout": data_layout}
-    return _each(helper, "group_norm", input, weights, attrs)
+    mean, variance, out = (helper.block.create_var(dtype=input.dtype) for _ in range(3))
+    mean.stop_gradient = variance.stop_gradient = True
+    outputs = {"Y": out, "Mean": mean, "Variance": variance}
+    helper.append_op("group_norm", {"X": input, **weights}, outputs, attrs)
+    return helper.append_activation(out)
 
 
 def instance_norm(

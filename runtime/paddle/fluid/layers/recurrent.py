@@ -8,7 +8,7 @@ from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.nn import fc
-from paddle.fluid.layers.sequence_lod import appended
+from paddle.fluid.layers.tensor import concat
 
 __all__ = [
     "dynamic_gru",
@@ -144,8 +144,8 @@ def gru_unit(
         "gate_activation": _ACTIVATIONS[gate_activation],
         "origin_mode": origin_mode,
     }
-    slots = ("Hidden", "ResetHiddenPrev", "Gate")
-    updated, reset, gate = _made(helper, "gru_unit", inputs, slots, attrs, input.dtype)
+    slots = ("Gate", "ResetHiddenPrev", "Hidden")
+    gate, reset, updated = _made(helper, "gru_unit", inputs, slots, attrs, input.dtype)
     return updated, reset, gate
 
 
@@ -163,7 +163,7 @@ def lstm_unit(
         if len(each.shape) != 2:
             raise BadArgument(f"lstm_unit: {said} is a matrix, and has the shape {list(each.shape)}")
     helper = LayerHelper("lstm_unit", input=x_t, name=name)
-    beside = appended(helper, "concat", {"X": [x_t, hidden_t_prev]}, {"axis": 1})
+    beside = concat([x_t, hidden_t_prev], axis=1)
     reached = fc(beside, 4 * cell_t_prev.shape[1], param_attr=param_attr, bias_attr=bias_attr)
     inputs = {"X": reached, "C_prev": cell_t_prev}
     cell, hidden = _made(helper, "lstm_unit", inputs, ("C", "H"), {"forget_bias": forget_bias}, x_t.dtype)

@@ -9,6 +9,7 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.sequence_lod import appended
+from paddle.fluid.layers.shaping import topk
 
 __all__ = [
     "chunk_eval",
@@ -103,9 +104,7 @@ def ctc_greedy_decoder(
     """The tags that the most probable alignment of each sequence says. With ``input_length`` sequences are
     padded, and their lengths are given, too."""
     helper = LayerHelper("ctc_greedy_decoder", input=input, name=name)
-    best = helper.create_variable_for_type_inference(input.dtype)
-    tags = helper.create_variable_for_type_inference(VarType.INT64, stop_gradient=True)
-    helper.append_op("top_k", {"X": input}, {"Out": [best], "Indices": [tags]}, {"k": 1})
+    _, tags = topk(input, k=1)
     attrs = {"merge_repeated": True, "blank": blank}
     if input_length is None:
         return appended(helper, "ctc_align", {"Input": tags}, attrs, "Output")

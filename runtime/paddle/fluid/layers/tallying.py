@@ -63,9 +63,10 @@ def data_norm(
         slot: parameter(suffix, default) for suffix, slot, default in _WEIGHTS if enable_scale_and_shift
     }
     counts = {slot: parameter(suffix, default) for suffix, slot, default in _COUNTS}
-    new = helper.create_variable_for_type_inference
-    found = {slot: new(input.dtype, stop_gradient=True) for slot in ("Means", "Scales")}
-    out = input if in_place else new(input.dtype)
+    found = {slot: helper.block.create_var(dtype=input.dtype) for slot in ("Means", "Scales")}
+    for each in found.values():
+        each.stop_gradient = True
+    out = input if in_place else helper.block.create_var(dtype=input.dtype)
     attrs = {"epsilon": epsilon, "sync_stats": sync_stats, "summary_decay_rate": summary_decay_rate}
     attrs |= {"slot_dim": slot_dim} if slot_dim > 0 else {}
     attrs |= {"enable_scale_and_shift": True} if enable_scale_and_shift else {}

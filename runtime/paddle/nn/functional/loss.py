@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle import _mode
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.tensor import math
 from paddle.tensor._append import append, append_all, variable_of
 from paddle.tensor.stat import mean
@@ -35,12 +37,17 @@ def log_loss(input: Any, label: Any, epsilon: float = 1e-4, name: str | None = N
 
 def square_error_cost(input: Any, label: Any) -> Any:
     """(input - label) ** 2, of each element."""
-    return math.square(math.subtract(input, label))
+    _mode.need_static("square_error_cost")
+    helper = LayerHelper("square_error_cost")
+    apart, squared = (helper.create_variable_for_type_inference(input.dtype) for _ in range(2))
+    helper.append_op("elementwise_sub", {"X": input, "Y": label}, {"Out": [apart]}, {"axis": -1})
+    helper.append_op("square", {"X": apart}, {"Out": [squared]})
+    return squared
 
 
 def mse_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:
     """(input - label) ** 2."""
-    return reduced(square_error_cost(input, label), reduction, name)
+    return reduced(math.square(math.subtract(input, label)), reduction, name)
 
 
 def l1_loss(input: Any, label: Any, reduction: str = "mean", name: str | None = None) -> Any:

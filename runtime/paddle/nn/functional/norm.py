@@ -93,7 +93,7 @@ def group_norm(
     layout = "NCHW" if data_format[1] == "C" else "NHWC"
     attrs = {"epsilon": epsilon, "groups": num_groups, "data_layout": layout}
     inputs = {"X": x, "Scale": weight, "Bias": bias}
-    return append_all("group_norm", inputs, attrs, outputs=("Y", "Mean", "Variance"), name=name)[0]
+    return append_all("group_norm", inputs, attrs, outputs=("Mean", "Variance", "Y"), name=name)[2]
 
 
 def instance_norm(
