@@ -186,6 +186,21 @@ def test_inference_in_a_job_computes_all_but_gradients_and_updates() -> None:
     assert len(main.global_block().ops) > len(forward)
 
 
+def test_a_name_that_a_fleet_lacks_is_said_of_the_object_too() -> None:
+    for name, why in (
+        ("distributed_model", "programs are static"),
+        ("save_cache_table", "save_persistables saves all"),
+    ):
+        for asked in (fleet_module.fleet, Fleet(), fleet_module):
+            with pytest.raises(
+                AttributeError, match=rf"^paddle.distributed.fleet.{name} is not in this release.*{why}"
+            ):
+                getattr(asked, name)
+    with pytest.raises(AttributeError, match=r"^paddle\.distributed\.fleet\.init_wroker does not exist"):
+        _ = fleet_module.fleet.init_wroker
+    assert not hasattr(Fleet(), "distributed_model")
+
+
 def test_what_fleet_had_beside_is_said_by_name() -> None:
     with pytest.raises(NotImplementedError, match="HDFSClient is not in this release"):
         fleet_module.utils.fs.HDFSClient("/hadoop", {})

@@ -129,5 +129,10 @@ def test_what_1_x_had_and_this_has_not_is_said_by_name() -> None:
     assert isinstance(whole, OlderFleet) and isinstance(pslib, OlderFleet)
     with pytest.raises(AttributeError, match="MPISymetricRoleMaker is not in this release"):
         _ = role_maker.MPISymetricRoleMaker
-    with pytest.raises(AttributeError, match="save_cache_model is not in this release"):
-        _ = pslib.save_cache_model
+    for name in ("save_cache_model", "save_model", "clear_model", "load_pslib_whitelist", "confirm"):
+        with pytest.raises(AttributeError, match=rf"pslib.fleet.{name} is not in this release: "):
+            getattr(pslib, name)
+    with pytest.raises(AttributeError, match=r"fleet\.save_check_point is not in this release: save_persist"):
+        _ = whole.save_check_point
+    with pytest.raises(AttributeError, match=r"fleet\.clear_model does not exist"):
+        _ = whole.clear_model

@@ -7,17 +7,15 @@ what is remembered of it, as if it had been learned there; rows that a file lack
 
 from __future__ import annotations
 
-import ast
 import os
-import sys
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from paddle._engine.rows import TableRows
+from paddle._fleet import calls
 from paddle._fleet.place import Place
 from paddle._fleet.tables import Arrays
 from paddle._launch.environ import shared_ports
@@ -60,7 +58,7 @@ def give(
 
 def warn_of_servers_part() -> None:
     """Tell of a program that says what its servers begin from where no process of this job comes."""
-    found = called_in_main("init_server", is_told=True)
+    found = calls.in_main("init_server", is_told=True)
     if found is not None:
         warnings.warn(
             f"{found}: fleet.init_server(folder) is not run in this job, whose servers are `paddle "
@@ -68,27 +66,6 @@ def warn_of_servers_part() -> None:
             "before fleet.init_worker(): worker 0 gives the servers what it has",
             stacklevel=4,
         )
-
-
-def called_in_main(method: str, *, is_told: bool = False) -> str | None:
-    """Where the program, the file that Python runs, calls a method first, with arguments where ``is_told``:
-    its file and line."""
-    path = getattr(sys.modules.get("__main__"), "__file__", None)
-    if path is None:
-        return None
-    try:
-        tree = ast.parse(Path(path).read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return None
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    lines = [
-        call.lineno
-        for call in calls
-        if isinstance(call.func, ast.Attribute)
-        and call.func.attr == method
-        and (call.args or call.keywords or not is_told)
-    ]
-    return f"{path}:{min(lines)}" if lines else None
 
 
 def _set(scope: Scope, values: Mapping[str, np.ndarray], where: Any) -> None:

@@ -24,6 +24,7 @@ from paddle._absent import NotInThisRelease
 from paddle._complaint import tell_uncaught
 from paddle._engine.exchange import ModeSpec
 from paddle._fleet import modes
+from paddle._fleet.absent_names import LATER, refuse
 from paddle._fleet.alone import Alone
 from paddle._fleet.commands import are_commands, warn_of_servers_part
 from paddle._fleet.errors import BadRole, BadStrategy, FleetError, TooEarly
@@ -307,6 +308,9 @@ class Fleet(Files):
         if self._util is None:
             self._util = UtilBase(self.role_maker)
         return self._util
+
+    def __getattr__(self, name: str) -> Any:
+        refuse(self, "paddle.distributed.fleet", LATER, name)
 
 
 def _shown(endpoints: list[str], to_string: bool) -> Any:

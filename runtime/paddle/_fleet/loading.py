@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from paddle._fleet.commands import called_in_main
+from paddle._fleet import calls
 from paddle._fleet.errors import FleetError
 
 _LOADERS = ("load_model", "load_one_table")
 
 
 def loads_later() -> bool:
-    """Whether the program has a call that loads into servers."""
-    return any(called_in_main(name) is not None for name in _LOADERS)
+    """Whether the program, or a module that it has imported, has a call that loads into servers."""
+    return calls.in_program(_LOADERS)
 
 
 class Hastened:

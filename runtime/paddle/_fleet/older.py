@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle._engine.exchange import ModeSpec
+from paddle._fleet.absent_names import OLDER, refuse
 from paddle._fleet.errors import BadStrategy, TooEarly
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.optimizer import DistributedOptimizer
@@ -82,6 +83,9 @@ class OlderFleet(Fleet):
     def to_string(self) -> str:
         """Say who this is in a line."""
         return self.role_maker.to_string()
+
+    def __getattr__(self, name: str) -> Any:
+        refuse(self, "fluid.incubate.fleet.parameter_server: fleet", OLDER, name)
 
 
 def told(strategy: Any) -> ModeSpec:

@@ -2,7 +2,8 @@
 
 It must never know what is in it. Guarantee: whatever ends the process or the disk, the path holds what it
 held before or all that was written, and once ``write_whole`` has returned, it outlasts a cut of power. An
-error of the disk names the path.
+error of the disk names the path. Of several who write it at the same time, in one process, on one machine
+or on several that share a folder, the last one's stays, whole.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import IO
 
 
@@ -27,9 +29,9 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def _write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.new")
+    fresh = path.with_name(f".{path.name}.{token_hex(8)}.new")
     try:
-        with fresh.open("wb") as file:
+        with fresh.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

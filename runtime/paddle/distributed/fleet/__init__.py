@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import Any
 
+from paddle._fleet.absent_names import LATER
 from paddle._public_names import missing
 
 _FUNCTIONS = (
@@ -34,30 +35,6 @@ _MODULE_OF = {
     ),
 }
 _MODULES = frozenset({"base", "data_generator", "dataset", "launch", "metrics", "utils"})
-_DYGRAPH = "programs are static here (paddle.enable_static)"
-_LATER = {
-    **dict.fromkeys(
-        (
-            *("distributed_model", "step", "clear_grad", "set_lr", "get_lr", "state_dict", "set_state_dict"),
-            *("amp_init", "set_date"),
-        ),
-        _DYGRAPH,
-    ),
-    **dict.fromkeys(
-        ("CommunicateTopology", "HybridCommunicateGroup"),
-        "training is with parameter servers, not collective",
-    ),
-    **dict.fromkeys(
-        ("save_cache_model", "save_cache_table"),
-        "servers hold all rows in memory, so none are apart from others: save_persistables saves all",
-    ),
-    **dict.fromkeys(
-        ("init_coordinator", "make_fl_strategy", "get_fl_client"),
-        "federated learning is not built: workers of a job train one model",
-    ),
-    "collective_perf": "training is with parameter servers, not collective",
-}
-
 __all__ = sorted({*_FUNCTIONS, *_MODULE_OF, *_MODULES, "util"})
 
 
@@ -68,7 +45,7 @@ def __getattr__(name: str) -> Any:
     if module is not None and _is_there(module):
         found = import_module(f"paddle.distributed.fleet.{module}")
         return found if name in _MODULES else getattr(found, name)
-    raise missing(__name__, name, _LATER.get(name, ""))
+    raise missing(__name__, name, LATER.get(name, ""))
 
 
 def _is_there(module: str) -> bool:

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle import _absent
+from paddle._fleet.absent_names import PSLIB, refuse
 from paddle._fleet.older import OlderFleet, OlderOptimizer
 from paddle._fleet.older_strategies import StrategyFactory
 
 __all__ = ["DownpourOptimizer", "PSLib", "fleet"]
 
 DownpourOptimizer = OlderOptimizer
-_LATER = {
-    **dict.fromkeys(
-        ("save_cache_model", "save_cache_table", "save_model_with_whitelist", "load_one_table"),
-        "tables are saved by save_persistables",
-    ),
-    **dict.fromkeys(
-        ("shrink_dense_table", "clear_model", "clear_one_table"), "dense parameters are kept as they are"
-    ),
-    **dict.fromkeys(("print_table_stat", "set_date"), "servers show what they have on a page of their own"),
-    "load_model": "servers begin from init_server(model_dir)",
-}
 
 
 class PSLib(OlderFleet):
@@ -37,9 +26,7 @@ class PSLib(OlderFleet):
         self.shrink(1)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _LATER:
-            raise _absent.AbsentName(f"pslib's fleet.{name} is not in this release: {_LATER[name]}.")
-        raise AttributeError(f"pslib's fleet.{name} does not exist", name=name, obj=self)
+        refuse(self, __name__ + ".fleet", PSLIB, name)
 
 
 fleet = PSLib()
