@@ -84,7 +84,8 @@ class Workers:
         if self.carrier is not None and self.carrier.has_begun:
             raise TooEarly(
                 f"fleet: servers were to begin from {dirname!r}, and have begun: load before "
-                "fleet.init_worker(), or behind it in the very file that is run, before anything is trained, "
+                "fleet.init_worker(), or behind it in the file that is run, or a module that it has imported "
+                "by then, before anything is trained, "
                 "saved or waited for"
             )
         if names != []:

@@ -39,13 +39,15 @@ def test_sums_over_runs_are_those_of_all_samples() -> None:
 
 
 @pytest.mark.usefixtures("alone")
-def test_every_id_has_a_row_where_shows_and_clicks_are_told_of() -> None:
+def test_every_id_has_a_row_where_shows_and_clicks_are_told_of_and_that_none_is_counted_is_said() -> None:
     entry = paddle.distributed.ShowClickEntry("show", "click")
     assert entry._to_attr() == "show_click_entry:show:click"
     with pytest.raises(ValueError, match="must be a str"):
         paddle.distributed.ShowClickEntry("show", 1)
     ids = paddle.static.data("ids", [-1, 1], "int64")
-    rows = paddle.static.nn.sparse_embedding(ids, [10, 4], entry=entry)
+    with pytest.warns(UserWarning, match="what 'show' and 'click' say is not counted") as told:
+        rows = paddle.static.nn.sparse_embedding(ids, [10, 4], entry=entry)
+    assert [each.filename for each in told] == [__file__]
     paddle.optimizer.SGD(0.1).minimize(paddle.mean(rows))
     executor = paddle.static.Executor()
     executor.run(paddle.static.default_startup_program())

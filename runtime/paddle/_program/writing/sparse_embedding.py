@@ -6,6 +6,7 @@ original's words.
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from typing import Any
 
@@ -15,6 +16,8 @@ from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import RowsInitializer, Xavier, global_initializer
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
+
+_COUNTS = "show_click_entry:"
 
 
 def sparse_embedding(
@@ -32,9 +35,9 @@ def sparse_embedding(
     The height in ``size`` limits nothing; an initializer that goes by a table's sizes goes by it. As the
     original's it takes the last size of ids for their own where that is 1: the rows of [n, 1] ids are
     [n, width]. ``entry``: which ids get a row, a ``CountFilterEntry`` or ``ProbabilityEntry`` of
-    ``paddle.distributed``; until one has, it reads zeros and learns nothing (a
-    ``ShowClickEntry`` lets all in). ``is_test``: the layer's rows learn nothing; a program without an
-    optimizer makes none anyway.
+    ``paddle.distributed``; until one has, it reads zeros and learns nothing. A ``ShowClickEntry`` lets all
+    in, and a warning says that nothing is counted by it. ``is_test``: the layer's rows learn nothing; a
+    program without an optimizer makes none anyway.
     """
     if entry is not None and not hasattr(entry, "_to_attr"):
         raise BadArgument(
@@ -63,5 +66,17 @@ def sparse_embedding(
     }
     kind = "lookup_table" if input.shape[-1:] == (1,) else "lookup_table_v2"
     helper.append_op(kind, {"Ids": [input], "W": [table]}, {"Out": [out]}, attrs)
+    if attrs["entry"].startswith(_COUNTS):
+        _warn_of_counts(table.name, attrs["entry"])
     open_tables(helper.main_program)  # what is said of one table has to agree
     return out
+
+
+def _warn_of_counts(table: str, entry: str) -> None:
+    _, shows, clicks = entry.split(":", 2)
+    warnings.warn(
+        f"table {table!r}: what {shows!r} and {clicks!r} say is not counted. Each id gets a row, and "
+        "fleet.shrink(days) forgets those that nobody has used; by the original's defaults, too, no row is "
+        "learned, forgotten or held back by its shows and clicks",
+        stacklevel=4,
+    )
