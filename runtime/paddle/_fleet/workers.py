@@ -85,8 +85,7 @@ class Workers:
             raise TooEarly(
                 f"fleet: servers were to begin from {dirname!r}, and have begun: load before "
                 "fleet.init_worker(), or behind it in the file that is run, or a module that it has imported "
-                "by then, before anything is trained, "
-                "saved or waited for"
+                "by then, before anything is trained, saved or waited for"
             )
         if names != []:
             self.serve_from(dirname, names)
