@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import IO
 
 
@@ -29,7 +28,7 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def _write(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    fresh = path.with_name(f".{path.name}.{token_hex(8)}.new")
+    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}.new")
     try:
         with fresh.open("xb") as file:
             write(file)

@@ -115,12 +115,18 @@ def sampled_softmax_with_cross_entropy(
         "seed": seed,
     }
     helper.append_op("sample_logits", {"Logits": logits, "Labels": label}, made, attrs)
+    return _among_drawn(helper, named, num_samples) / num_true
+
+
+def _among_drawn(helper: LayerHelper, named: dict[str, Variable], count: int) -> Variable:
+    """The cross entropy of the label, which is the first, and of ``count`` others."""
     own, costs = named["own"], {slot: named[slot] for slot in ("Softmax", "Loss")}
-    helper.append_op("one_hot", {"X": made["SampledLabels"]}, {"Out": [own]}, {"depth": num_samples + 1})
+    helper.append_op("one_hot", {"X": named["SampledLabels"]}, {"Out": [own]}, {"depth": count + 1})
     attrs = {"soft_label": True, "ignore_index": False, "numeric_stable_mode": False}
-    of = {"Logits": made["SampledLogits"], "Label": own}
-    helper.append_op("softmax_with_cross_entropy", of, costs, attrs)
-    return costs["Loss"] / num_true
+    helper.append_op(
+        "softmax_with_cross_entropy", {"Logits": named["SampledLogits"], "Label": own}, costs, attrs
+    )
+    return costs["Loss"]
 
 
 def hsigmoid(
