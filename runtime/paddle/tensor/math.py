@@ -233,7 +233,7 @@ def cumsum(x: Any, axis: int | None = None, dtype: Any = None, name: str | None 
 
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None) -> Any:
     """The sum of a diagonal."""
-    if len(x.shape) != 2 or any(size < 0 for size in x.shape):
+    if len(x.shape) != 2 or -1 in x.shape:
         from paddle.tensor.diagonals import diagonal
 
         return sum(diagonal(x, offset, axis1, axis2), -1, name=name)
