@@ -56,18 +56,19 @@ def sparse_embedding(
     table = helper.create_parameter(attr, sizes, dtype)
     out = helper.create_variable_for_type_inference(table.dtype, stop_gradient=is_test)
     padding = -1 if padding_idx is None else padding_idx if padding_idx >= 0 else sizes[0] + padding_idx
+    said = "none" if entry is None else str(entry._to_attr())
     attrs = {
         "is_sparse": True,
         "is_distributed": True,
         "remote_prefetch": True,
         "padding_idx": padding,
         "is_test": is_test,
-        "entry": "none" if entry is None else entry._to_attr(),
+        "entry": said,
     }
     kind = "lookup_table" if input.shape[-1:] == (1,) else "lookup_table_v2"
     helper.append_op(kind, {"Ids": [input], "W": [table]}, {"Out": [out]}, attrs)
-    if attrs["entry"].startswith(_COUNTS):
-        _warn_of_counts(table.name, attrs["entry"])
+    if said.startswith(_COUNTS):
+        _warn_of_counts(table.name, said)
     open_tables(helper.main_program)  # what is said of one table has to agree
     return out
 
