@@ -17,6 +17,7 @@ from paddle._program.writing.initializer import RowsInitializer, Xavier, global_
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
 
+_OPEN = {"is_sparse": True, "is_distributed": True, "remote_prefetch": True}
 _COUNTS = "show_click_entry:"
 
 
@@ -57,14 +58,7 @@ def sparse_embedding(
     out = helper.create_variable_for_type_inference(table.dtype, stop_gradient=is_test)
     padding = -1 if padding_idx is None else padding_idx if padding_idx >= 0 else sizes[0] + padding_idx
     said = "none" if entry is None else str(entry._to_attr())
-    attrs = {
-        "is_sparse": True,
-        "is_distributed": True,
-        "remote_prefetch": True,
-        "padding_idx": padding,
-        "is_test": is_test,
-        "entry": said,
-    }
+    attrs = {**_OPEN, "padding_idx": padding, "is_test": is_test, "entry": said}
     kind = "lookup_table" if input.shape[-1:] == (1,) else "lookup_table_v2"
     helper.append_op(kind, {"Ids": [input], "W": [table]}, {"Out": [out]}, attrs)
     if said.startswith(_COUNTS):
