@@ -39,7 +39,7 @@ _LATER = {
     **dict.fromkeys(("DataParallel", "Model", "Tensor", "amp", "autograd", "grad", "jit"), _AT_ONCE),
     **dict.fromkeys(("callbacks", "flops", "hapi", "load", "save", "summary", "to_tensor"), _AT_ONCE),
     **dict.fromkeys(
-        ("distribution", "hub", "incubate", "onnx", "text", "vision"),
+        ("distribution", "hub", "onnx", "text", "vision"),
         "models for parameter servers are written with paddle.static, paddle.nn and paddle.fluid",
     ),
     "fleet": "it is paddle.distributed.fleet",

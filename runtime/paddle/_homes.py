@@ -88,6 +88,20 @@ DTYPES = {
 """The members of VarType that ``paddle`` calls by numpy's names."""
 
 MODULES = frozenset(
-    {"common_ops_import", "device", "framework", "nn", "regularizer", "static", "tensor", "utils"}
+    {
+        *(
+            "common_ops_import",
+            "device",
+            "framework",
+            "geometric",
+            "incubate",
+            "linalg",
+            "nn",
+            "regularizer",
+            "static",
+            "tensor",
+        ),
+        "utils",
+    }
 )
 """Modules of the 2.x generation besides those that other generations have too."""

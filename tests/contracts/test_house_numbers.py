@@ -32,6 +32,7 @@ DOCUMENTED = {  # PaddlePaddle's names, which users import
     "runtime/paddle/fluid/layer_helper_base.py",
     "runtime/paddle/fluid/log_helper.py",
     "runtime/paddle/fluid/layers/utils.py",
+    "runtime/paddle/nn/utils.py",
 }
 AS_USERS_WRITE = "tests/cluster/programs/"  # training programs: one main from top to bottom
 HOME = re.compile(r"/(?:home|root|Users)/[\w.]")

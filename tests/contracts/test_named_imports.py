@@ -31,6 +31,7 @@ NAMED = {
     "distributed": "distributed",
     "fluid": "fluid",
     "fluid.core": "_program.reading.end",
+    "incubate": "geometric incubate",
     "metric": "metric",
     "nn": "nn",
     "optimizer": "optimizer v2.optimizer",  # one name, two generations: decision 73

@@ -129,6 +129,9 @@ TABLE = (
         "_absent _public_names _program.{running.places, writing}",
     ),
     Row("common_ops_import", "_program.{description, writing} fluid.core"),
+    Row("{geometric, linalg}", "_absent _program.description tensor"),
+    Row("incubate", "_absent _program.moving fluid.contrib.layers nn.functional tensor"),
+    Row("incubate.__init__", "_absent", "importlib"),
     Row("tensor", "tensor _absent _mode _program.{description, writing} framework", "numpy"),
     Row("tensor.__init__", "_homes", "importlib"),
     Row(
@@ -150,6 +153,7 @@ TABLE = (
         "nn.functional.input",
         "importlib pathlib tempfile",
     ),
+    Row("static.nn", "_mode _public_names _program.writing tensor nn.layer.norm", "importlib"),
     Row("utils.plot", "v2.plot"),
     Row(
         "utils",
@@ -215,8 +219,7 @@ TABLE = (
         "_program.{description, errors, lowering, ops, running}",
         "numpy",
     ),
-    Row("_program.ops.__init__", "", "importlib pkgutil"),
-    Row("_program.ops.boxes.__init__", "", "importlib pkgutil"),
+    Row("_program.ops.{__init__, boxes.__init__, formulas.__init__}", "", "importlib pkgutil"),
     Row("_program.ops.files", "_program.{description, errors, files, lowering, running}", "numpy pathlib"),
     Row(
         "_program.ops.averaging",

@@ -13,8 +13,8 @@ from paddle._absent import AbsentName, NotInThisRelease
 KNOWN = [
     "paddle.fluid.dygraph",
     "paddle.jit",
-    "paddle.nn.CTCLoss",
-    "paddle.nn.functional.unfold",
+    "paddle.nn.RNNTLoss",
+    "paddle.nn.functional.rnnt_loss",
     "paddle.fleet",
     "paddle.distributed.spawn",
     "paddle.fluid.contrib.slim",

@@ -85,6 +85,22 @@ class RandomSampler(Sampler):
         return self.num_samples
 
 
+class SubsetRandomSampler(Sampler):
+    """Each of ``indices`` once, in an order of chance."""
+
+    def __init__(self, indices: Sequence[int]) -> None:
+        super().__init__()
+        if not len(indices):
+            raise ValueError("The length of `indices` in SubsetRandomSampler should be greater than 0.")
+        self.indices = indices
+
+    def __iter__(self) -> Iterator[int]:
+        return (self.indices[at] for at in np.random.permutation(len(self.indices)))
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
 class WeightedRandomSampler(Sampler):
     """``num_samples`` numbers, drawn by ``weights``."""
 

@@ -9,6 +9,7 @@ from paddle._data.samplers import (
     RandomSampler,
     Sampler,
     SequenceSampler,
+    SubsetRandomSampler,
     WeightedRandomSampler,
 )
 from paddle._data.samples import (
@@ -37,6 +38,7 @@ __all__ = [
     "Sampler",
     "SequenceSampler",
     "Subset",
+    "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
     "get_worker_info",

@@ -17,20 +17,21 @@ _HOMES = {
         Tanhshrink ThresholdedReLU
         """,
     "layer.basics": """
-        Bilinear CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D Unflatten
-        Upsample UpsamplingBilinear2D UpsamplingNearest2D ZeroPad2D
+        Bilinear CosineSimilarity Dropout Dropout2D Embedding Flatten Identity Linear Pad1D Pad2D Pad3D
+        Unflatten Upsample UpsamplingBilinear2D UpsamplingNearest2D ZeroPad2D
         """,
     "layer.cells": "GRUCell LSTMCell RNNCellBase SimpleRNNCell",
     "layer.container": "LayerDict LayerList ParameterList Sequential",
-    "layer.conv": "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose",
+    "layer.conv": "Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose",
+    "layer.decoder": "Transformer TransformerDecoder TransformerDecoderLayer",
     "layer.layers": "Layer",
     "layer.loss": """
-        BCELoss BCEWithLogitsLoss CrossEntropyLoss HSigmoidLoss KLDivLoss L1Loss MSELoss
+        BCELoss BCEWithLogitsLoss CTCLoss CrossEntropyLoss HSigmoidLoss KLDivLoss L1Loss MSELoss
         MarginRankingLoss NLLLoss SmoothL1Loss
         """,
     "layer.norm": """
-        BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D GroupNorm InstanceNorm1D InstanceNorm2D LayerNorm
-        SyncBatchNorm
+        BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D GroupNorm InstanceNorm1D InstanceNorm2D InstanceNorm3D
+        LayerNorm SpectralNorm SyncBatchNorm
         """,
     "layer.pooling": """
         AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool1D AdaptiveMaxPool2D
@@ -43,9 +44,12 @@ _HOMES = {
         PairwiseDistance PoissonNLLLoss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss
         """,
     "layer.transformer": "MultiHeadAttention TransformerEncoder TransformerEncoderLayer",
+    "layer.windows": """
+        AlphaDropout Dropout3D Fold LocalResponseNorm MaxUnPool1D MaxUnPool2D RReLU Unfold
+        """,
     "clip": "ClipGradByGlobalNorm ClipGradByNorm ClipGradByValue",
 }
-_MODULES = frozenset({"clip", "functional", "initializer", "layer"})
+_MODULES = frozenset({"clip", "functional", "initializer", "layer", "utils"})
 _WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [*sorted(_MODULES), *sorted(_WHERE)]

@@ -6,14 +6,17 @@ those of the fluid generation's initializers of the same arguments.
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any, NoReturn
 
 from paddle._program.writing import initializer as _of_programs
+from paddle._program.writing import shaped as _shaped
 from paddle._public_names import missing
 
 __all__ = [
-    *("Assign", "Bilinear", "Constant", "KaimingNormal", "KaimingUniform", "Normal", "TruncatedNormal"),
-    *("Uniform", "XavierNormal", "XavierUniform", "set_global_initializer"),
+    *("Assign", "Bilinear", "Constant", "Dirac", "KaimingNormal", "KaimingUniform", "Normal", "Orthogonal"),
+    *("TruncatedNormal", "Uniform", "XavierNormal", "XavierUniform", "calculate_gain"),
+    "set_global_initializer",
 ]
 
 set_global_initializer = _of_programs.set_global_initializer
@@ -84,6 +87,44 @@ class Assign(_of_programs.NumpyArrayInitializer):
 
 class Bilinear(_of_programs.BilinearInitializer):
     """What a transposed convolution with one square filter a channel needs to interpolate."""
+
+
+class Orthogonal(_shaped.OrthogonalInitializer):
+    """Rows, or columns where there are more rows, at right angles to each other, ``gain`` long."""
+
+    def __init__(self, gain: float = 1.0, name: str | None = None) -> None:
+        super().__init__(gain=float(gain), seed=0)
+
+
+class Dirac(_shaped.DiracInitializer):
+    """Filters that give their input: 1 in the middle of filter i for channel i, of each of ``groups``."""
+
+    def __init__(self, groups: int = 1, name: str | None = None) -> None:
+        super().__init__(groups=groups)
+
+
+_GAINS = {
+    "sigmoid": 1.0,
+    "linear": 1.0,
+    "conv1d": 1.0,
+    "conv2d": 1.0,
+    "conv3d": 1.0,
+    "conv1d_transpose": 1.0,
+    "conv2d_transpose": 1.0,
+    "conv3d_transpose": 1.0,
+    "tanh": 5.0 / 3,
+    "relu": sqrt(2.0),
+    "selu": 3.0 / 4,
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By what weights are multiplied before this activation; ``param``: the slope of a leaky ReLU below 0."""
+    if nonlinearity == "leaky_relu":
+        return sqrt(2.0 / (1 + (0.01 if param is None else float(param)) ** 2))
+    if nonlinearity not in _GAINS:
+        raise ValueError(f"nonlinearity of calculate_gain is one of {sorted(_GAINS)}, not {nonlinearity!r}")
+    return _GAINS[nonlinearity]
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -13,21 +13,26 @@ from itertools import pairwise
 from typing import NoReturn
 
 from paddle._public_names import missing
+from paddle.optimizer._cycles import CosineAnnealingWarmRestarts, CyclicLR, LinearLR, OneCycleLR
 from paddle.optimizer._plateau import ReduceOnPlateau
 from paddle.optimizer._scheduler import LRScheduler, WrongSchedule
 from paddle.optimizer._warmup import LinearWarmup
 
 __all__ = [
     "CosineAnnealingDecay",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialDecay",
     "InverseTimeDecay",
     "LRScheduler",
     "LambdaDecay",
+    "LinearLR",
     "LinearWarmup",
     "MultiStepDecay",
     "MultiplicativeDecay",
     "NaturalExpDecay",
     "NoamDecay",
+    "OneCycleLR",
     "PiecewiseDecay",
     "PolynomialDecay",
     "ReduceOnPlateau",

@@ -25,7 +25,7 @@ _OF_FLUID = frozenset(
     """.split()  # noqa: SIM905  read in columns
 )
 
-__all__ = ["create_parameter", "embedding", "fc", "sparse_embedding", *sorted(_OF_FLUID)]
+__all__ = ["create_parameter", "embedding", "fc", "sparse_embedding", "spectral_norm", *sorted(_OF_FLUID)]
 
 
 def __getattr__(name: str) -> Any:
@@ -114,3 +114,13 @@ def sparse_embedding(
 
     _mode.need_static("paddle.static.nn.sparse_embedding")
     return written.sparse_embedding(input, size, padding_idx, is_test, entry, param_attr, dtype)
+
+
+def spectral_norm(
+    weight: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None
+) -> Any:
+    """``weight`` over its largest singular value, as a matrix with ``dim`` first, which ``power_iters`` steps
+    in each run come near."""
+    from paddle.nn.layer.norm import SpectralNorm
+
+    return SpectralNorm(list(weight.shape), dim, power_iters, eps)(weight)

@@ -89,3 +89,14 @@ def drawing(host: Host, op: Operator) -> np.random.Generator:
 
 def _of_engine(kind: VarType) -> str:
     return "float32" if kind in (VarType.FP16, VarType.FP32, VarType.FP64) else "int64"
+
+
+@hosts("orthogonal_random", infer=_described, shape=(1, 1), gain=1.0, seed=0, dtype=int(VarType.FP32))
+def _orthogonal(host: Host, op: Operator) -> None:
+    shape = tuple(op.attr("shape"))
+    rows, columns = shape[0], int(np.prod(shape[1:]))
+    drawn = drawing(host, op).standard_normal((max(rows, columns), min(rows, columns)))
+    square, triangle = np.linalg.qr(drawn)
+    square = square * np.sign(np.diagonal(triangle))
+    value = (square if rows >= columns else square.T).reshape(shape) * op.attr("gain")
+    host.give(op, "Out", value.astype(numpy_dtype(op.attr("dtype"))))

@@ -11,8 +11,10 @@ from typing import Any
 from paddle._public_names import missing
 from paddle.nn.functional import (
     activation,
+    alignments,
     attention,
     basics,
+    chance,
     conv,
     input,
     loss,
@@ -20,10 +22,14 @@ from paddle.nn.functional import (
     pooling,
     shuffles,
     similarity,
+    windows,
 )
 from paddle.tensor import creation, placing
 
-_MODULES = (activation, attention, basics, conv, input, loss, norm, pooling, shuffles, similarity)
+_MODULES = (
+    *(activation, alignments, attention, basics, chance, conv, input, loss, norm, pooling, shuffles),
+    *(similarity, windows),
+)
 _HOMES = {name: module for module in _MODULES for name in module.__all__} | {
     "assign": creation,
     "diag_embed": placing,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle.nn.functional.conv import sides
 from paddle.tensor import math
 from paddle.tensor._append import append, append_all, axes_of
 from paddle.tensor.linalg import matmul
@@ -79,6 +80,9 @@ def sequence_mask(x: Any, maxlen: int | None = None, dtype: Any = "int64", name:
     )
 
 
+_METHODS = {1: ("linear",), 2: ("nearest", "bilinear", "bicubic"), 3: ("trilinear",)}
+
+
 def interpolate(
     x: Any,
     size: Any = None,
@@ -89,23 +93,39 @@ def interpolate(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """An image in another size: "nearest" or "bilinear"."""
-    if mode not in ("nearest", "bilinear"):
+    """In another size: lines "linear", images "nearest", "bilinear" or "bicubic", volumes "trilinear"; "area"
+    is the mean of equal parts."""
+    axes = len(x.shape) - 2
+    if (size is None) == (scale_factor is None):
+        raise ValueError("interpolate takes either size or scale_factor")
+    if mode == "area":
+        return _areas(x, size, axes)
+    if mode not in _METHODS.get(axes, ()):
         from paddle._absent import NotInThisRelease
 
-        raise NotInThisRelease(f"interpolate in mode {mode!r} is not in this release: nearest or bilinear")
-    height, width = (-1, -1) if size is None else (int(each) for each in size)
-    factors = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * 2
+        raise NotInThisRelease(
+            f"interpolate in mode {mode!r} of {list(x.shape)} is not in this release: there are "
+            f"{', '.join(_METHODS.get(axes, ()))}"
+        )
+    sizes = [-1] * axes if size is None else [int(each) for each in sides(size, axes)]
+    factors = scale_factor if isinstance(scale_factor, (list, tuple)) else [scale_factor] * axes
     attrs = {
-        "out_h": height,
-        "out_w": width,
         "scale": [] if scale_factor is None else [float(each) for each in factors],
         "interp_method": mode,
         "align_corners": align_corners,
         "align_mode": align_mode,
-        "data_layout": data_format,
+        "data_layout": "NHWC" if data_format[-1] == "C" else "NCHW",
+        **dict(zip(("out_d", "out_h", "out_w")[3 - axes :], sizes, strict=True)),
     }
     return append(f"{mode}_interp_v2", {"X": x}, attrs, name=name)
+
+
+def _areas(x: Any, size: Any, axes: int) -> Any:
+    from paddle.nn.functional import pooling
+
+    if size is None or axes not in (1, 2, 3):
+        raise ValueError("interpolate in mode 'area' takes a size, of 3 to 5 axes")
+    return getattr(pooling, f"adaptive_avg_pool{axes}d")(x, size)
 
 
 upsample = interpolate
@@ -146,10 +166,6 @@ def pad(
     name: str | None = None,
 ) -> Any:
     """``x`` with more around: of two numbers for every axis, or for the last ones of NCHW, the last first."""
-    if mode != "constant":
-        from paddle._absent import NotInThisRelease
-
-        raise NotInThisRelease(f"pad in mode {mode!r} is not in this release: there is 'constant'")
     sizes = [int(size) for size in pad]
     rank = len(x.shape)
     if len(sizes) != 2 * rank:
@@ -157,7 +173,36 @@ def pad(
         behind = [0, 0] if data_format in ("NHWC", "NLC", "NDHWC") else []
         around = [0, 0] * (rank - len(spatial) - len(behind) // 2)
         sizes = [*around, *(size for pair in spatial for size in pair), *behind]
+    if mode != "constant":
+        return _mirrored(x, list(zip(sizes[::2], sizes[1::2], strict=True)), mode)
     return append("pad", {"X": x}, {"paddings": sizes, "pad_value": float(value)}, name=name)
+
+
+def _mirrored(x: Any, around: list[tuple[int, int]], mode: str) -> Any:
+    """Padded with its own elements, along axes of declared sizes."""
+    from paddle.tensor.creation import assign
+    from paddle.tensor.manipulation import gather
+
+    if mode not in ("reflect", "replicate", "circular"):
+        raise ValueError(f"mode of pad is constant, reflect, replicate or circular, not {mode!r}")
+    for axis, ends in enumerate(around):
+        if not any(ends):
+            continue
+        if x.shape[axis] < 0:
+            raise ValueError(f"pad in mode {mode!r} is along axes of declared sizes, not of {list(x.shape)}")
+        x = gather(x, assign(_places(x.shape[axis], ends, mode)), axis)
+    return x
+
+
+def _places(size: int, ends: tuple[int, int], mode: str) -> list[int]:
+    """Which of so many elements stand in a padded line."""
+    line = range(-ends[0], size + ends[1])
+    if mode == "replicate":
+        return [min(max(at, 0), size - 1) for at in line]
+    if mode == "circular":
+        return [at % size for at in line]
+    turn = max(2 * (size - 1), 1)
+    return [min(at % turn, turn - at % turn) for at in line]
 
 
 def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Any:

@@ -13,7 +13,7 @@ from paddle._program.writing.paddings import paddings_of
 from paddle.tensor._append import append
 from paddle.tensor.manipulation import squeeze, unsqueeze
 
-__all__ = ["conv1d", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
+__all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
 _FIRST = {2: "NCHW", 3: "NCDHW"}
 
@@ -166,6 +166,38 @@ def conv1d(
         groups,
     )
     return squeeze(found, -1, name)
+
+
+def conv1d_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    data_format: str = "NCL",
+    name: str | None = None,
+) -> Any:
+    """What ``conv1d`` with ``weight`` (channels, filters / groups, length) has as its gradient."""
+    from paddle.tensor.manipulation import transpose
+
+    told = None if output_size is None else [_one(output_size), 1]
+    found = conv2d_transpose(
+        unsqueeze(transpose(x, [0, 2, 1]) if data_format == "NLC" else x, -1),
+        unsqueeze(weight, -1),
+        bias,
+        [_one(stride), 1],
+        padding if isinstance(padding, str) else [_one(padding), 0],
+        [_one(output_padding), 0],
+        [_one(dilation), 1],
+        groups,
+        told,
+    )
+    line = squeeze(found, -1, name)
+    return transpose(line, [0, 2, 1]) if data_format == "NLC" else line
 
 
 def _one(value: Any) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from paddle._program.writing.paddings import paddings_of
 from paddle.nn.functional.conv import axes_of, sides
-from paddle.tensor._append import append
+from paddle.tensor._append import append, append_all
 from paddle.tensor.manipulation import squeeze, unsqueeze
 
 __all__ = [
@@ -74,8 +74,9 @@ def max_pool2d(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """The largest of each window."""
-    _no_mask(return_mask)
+    """The largest of each window; with ``return_mask`` also which pixel of its channel that is."""
+    if return_mask:
+        return _masked(x, kernel_size, stride, padding, ceil_mode, data_format, name)
     return _pooled("max", x, kernel_size, stride, padding, ceil=ceil_mode, data_format=data_format, name=name)
 
 
@@ -174,8 +175,14 @@ def max_pool1d(
     ceil_mode: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The largest of each window along the last axis."""
-    _no_mask(return_mask)
+    """The largest of each window along the last axis; with ``return_mask`` also where that is."""
+    if return_mask:
+        one = [
+            sides(each, 1)[0] for each in (kernel_size, kernel_size if stride is None else stride, padding)
+        ]
+        told = ([1, one[0]], [1, one[1]], [0, one[2]], ceil_mode, "NCHW", name)
+        values, places = (squeeze(each, 2) for each in _masked(unsqueeze(x, 2), *told))
+        return values, places
     return _flat("max", x, kernel_size, stride, padding, name, ceil=ceil_mode)
 
 
@@ -201,6 +208,29 @@ def adaptive_max_pool1d(x: Any, output_size: int, return_mask: bool = False, nam
     """The largest of windows along the last axis that make ``output_size`` of them."""
     _no_mask(return_mask)
     return _flat("max", x, output_size, 1, 0, name, adaptive=True)
+
+
+def _masked(
+    x: Any, size: Any, stride: Any, padding: Any, ceil: bool, data_format: str, name: str | None
+) -> tuple[Any, Any]:
+    """The largest of each window, and where it lies in its channel, counted along rows."""
+    if ceil or data_format != "NCHW" or isinstance(padding, str):
+        from paddle._absent import NotInThisRelease
+
+        raise NotInThisRelease(
+            "return_mask with ceil_mode, channels last or a padding by name is not in this release"
+        )
+    told = {"ksize": sides(size), "strides": sides(size if stride is None else stride)}
+    told |= {"paddings": sides(padding)}
+    values, places = append_all(
+        "max_pool2d_with_index",
+        {"X": x},
+        {**told, "global_pooling": False, "adaptive": False},
+        outputs=("Out", "Mask"),
+        dtypes={"Mask": "int32"},
+        name=name,
+    )
+    return values, places
 
 
 def _no_mask(return_mask: bool) -> None:

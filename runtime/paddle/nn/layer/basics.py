@@ -15,7 +15,16 @@ from paddle.nn.layer.layers import Layer
 
 __all__ = [
     *("Bilinear", "CosineSimilarity", "Dropout", "Dropout2D", "Embedding", "Flatten", "Identity", "Linear"),
-    *("Pad1D", "Pad2D", "Unflatten", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D", "ZeroPad2D"),
+    *(
+        "Pad1D",
+        "Pad2D",
+        "Pad3D",
+        "Unflatten",
+        "Upsample",
+        "UpsamplingBilinear2D",
+        "UpsamplingNearest2D",
+        "ZeroPad2D",
+    ),
 ]
 
 
@@ -178,6 +187,12 @@ class Pad2D(_Pad):
     """``x`` with more around its last two axes."""
 
     _ends = 2
+
+
+class Pad3D(_Pad):
+    """``x`` with more around its last three axes."""
+
+    _ends = 3
 
 
 Upsample = layer_of(

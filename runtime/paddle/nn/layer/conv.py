@@ -13,7 +13,7 @@ from paddle.nn import functional
 from paddle.nn.functional.conv import sides
 from paddle.nn.layer.layers import Layer
 
-__all__ = ["Conv1D", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
+__all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
 
 _FORMATS = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
 
@@ -124,6 +124,13 @@ class _Transposed(_Conv):
     def forward(self, x: Any, output_size: Any = None) -> Any:
         """Append the convolution."""
         return super().forward(x, output_size=output_size)
+
+
+class Conv1DTranspose(_Transposed):
+    """See ``functional.conv1d_transpose``."""
+
+    _function = "conv1d_transpose"
+    _axes = 1
 
 
 class Conv2DTranspose(_Transposed):

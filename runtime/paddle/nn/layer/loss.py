@@ -11,7 +11,7 @@ from paddle.nn import functional
 from paddle.nn.layer.layers import Layer
 
 __all__ = [
-    *("BCELoss", "BCEWithLogitsLoss", "CrossEntropyLoss", "HSigmoidLoss", "KLDivLoss", "L1Loss"),
+    *("BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CrossEntropyLoss", "HSigmoidLoss", "KLDivLoss", "L1Loss"),
     *("MSELoss", "MarginRankingLoss", "NLLLoss", "SmoothL1Loss"),
 ]
 
@@ -171,3 +171,23 @@ class HSigmoidLoss(Layer):
             path_code,
             self._is_sparse,
         )
+
+
+class CTCLoss(Layer):
+    """See ``functional.ctc_loss``."""
+
+    def __init__(self, blank: int = 0, reduction: str = "mean") -> None:
+        super().__init__()
+        self._blank, self._reduction = blank, reduction
+
+    def forward(
+        self,
+        log_probs: Any,
+        labels: Any,
+        input_lengths: Any,
+        label_lengths: Any,
+        norm_by_times: bool = False,
+    ) -> Any:
+        """Append the loss."""
+        given = (log_probs, labels, input_lengths, label_lengths, self._blank, self._reduction)
+        return functional.ctc_loss(*given, norm_by_times)

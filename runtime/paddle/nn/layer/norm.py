@@ -6,6 +6,7 @@ averages are buffers, which no gradient moves and ``state_dict`` holds.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from paddle.nn import functional
@@ -14,7 +15,7 @@ from paddle.nn.layer.layers import Layer
 
 __all__ = [
     *("BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "GroupNorm", "InstanceNorm1D"),
-    *("InstanceNorm2D", "LayerNorm", "SyncBatchNorm"),
+    *("InstanceNorm2D", "InstanceNorm3D", "LayerNorm", "SpectralNorm", "SyncBatchNorm"),
 ]
 
 
@@ -205,3 +206,36 @@ class InstanceNorm1D(_InstanceNorm):
 
 class InstanceNorm2D(_InstanceNorm):
     """Of (n, channels, height, width)."""
+
+
+class InstanceNorm3D(_InstanceNorm):
+    """Of (n, channels, depth, height, width)."""
+
+
+class SpectralNorm(Layer):
+    """A weight of ``weight_shape`` over its largest singular value, as a matrix with ``dim`` first, which
+    ``power_iters`` steps in each call come near."""
+
+    def __init__(
+        self,
+        weight_shape: Any,
+        dim: int = 0,
+        power_iters: int = 1,
+        epsilon: float = 1e-12,
+        dtype: str = "float32",
+    ) -> None:
+        super().__init__()
+        from paddle.nn.initializer import Normal
+
+        self._told = (dim, power_iters, epsilon)
+        sizes = (weight_shape[dim], prod(weight_shape) // weight_shape[dim])
+        for name, size in zip(("weight_u", "weight_v"), sizes, strict=True):
+            drawn = self.create_parameter([size], default_initializer=Normal(0.0, 1.0))
+            drawn.stop_gradient, drawn.trainable = True, False
+            setattr(self, name, drawn)
+
+    def forward(self, x: Any) -> Any:
+        """Append the steps and the quotient."""
+        from paddle.nn.utils import iterated
+
+        return iterated(x, self.weight_u, self.weight_v, *self._told)

@@ -4,6 +4,8 @@ They must never know a program. Guarantee: slots, attributes and values are thos
 of that name, so what is saved with one is read there.
 """
 
-from paddle._program.ops.formulas import counts, diagonals, edits, running, special, windows
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = ["counts", "diagonals", "edits", "running", "special", "windows"]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

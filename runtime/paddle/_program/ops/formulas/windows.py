@@ -101,3 +101,72 @@ Formula(
     lambda told, arrays, outs, came: [_unfolded(told, came)],
     _fold_shape,
 ).register(output_sizes=(1, 1), **_TOLD)
+
+
+def _unpooled(told: Attrs, x: np.ndarray, places: np.ndarray) -> np.ndarray:
+    rows, columns = told["output_size"]
+    found = np.zeros((*x.shape[:2], rows * columns), x.dtype)
+    flat = places.reshape(*x.shape[:2], -1).astype(np.int64)
+    if flat.size and flat.max() >= rows * columns:
+        raise ValueError(f"a place of {int(flat.max())} is not in an image of {rows} x {columns}")
+    np.put_along_axis(found, flat, x.reshape(flat.shape), 2)
+    return found.reshape(*x.shape[:2], rows, columns)
+
+
+def _unpooled_back(told: Attrs, arrays: Any, outs: Any, came: np.ndarray) -> list[Any]:
+    x, places = arrays
+    flat = places.reshape(*x.shape[:2], -1).astype(np.int64)
+    return [np.take_along_axis(came.reshape(*x.shape[:2], -1), flat, 2).reshape(x.shape), None]
+
+
+Formula(
+    "unpool",
+    "X Indices",
+    "Out",
+    _unpooled,
+    _unpooled_back,
+    lambda told, x, places: (*x[:2], *told["output_size"]),
+).register(
+    unpooling_type="max",
+    ksize=(1, 1),
+    strides=(1, 1),
+    paddings=(0, 0),
+    output_size=(1, 1),
+    data_format="NCHW",
+)
+
+
+def _shifted(told: Attrs, x: np.ndarray, *, back: bool = False) -> np.ndarray:
+    is_last = told["data_format"] == "NHWC"
+    turned = np.moveaxis(x, -1, 1) if is_last else x
+    if len(x) % told["seg_num"]:
+        raise ValueError(f"{len(x)} images are no segments of {told['seg_num']}")
+    steps = turned.reshape(-1, told["seg_num"], *turned.shape[1:])
+    first, second = (int(steps.shape[2] * told["shift_ratio"] * times) for times in (1, 2))
+    found, (early, late) = np.zeros_like(steps), ((-1, 1) if back else (1, -1))
+    for channels, by in ((slice(0, first), early), (slice(first, second), late)):
+        to, of = (slice(1, None), slice(None, -1)) if by > 0 else (slice(None, -1), slice(1, None))
+        found[:, to, channels] = steps[:, of, channels]
+    found[:, :, second:] = steps[:, :, second:]
+    found = found.reshape(turned.shape)
+    return np.moveaxis(found, 1, -1) if is_last else found
+
+
+Formula(
+    "temporal_shift",
+    "X",
+    "Out",
+    _shifted,
+    lambda told, arrays, outs, came: [_shifted(told, came, back=True)],
+).register(seg_num=1, shift_ratio=0.25, data_format="NCHW")
+
+
+def _beams(told: Attrs, ids: np.ndarray, parents: np.ndarray) -> np.ndarray:
+    found, at = np.empty_like(ids), np.broadcast_to(np.arange(ids.shape[2]), ids.shape[1:])
+    for step in range(len(ids) - 1, -1, -1):
+        found[step] = np.take_along_axis(ids[step], at, 1)
+        at = np.take_along_axis(parents[step], at, 1)
+    return found
+
+
+Formula("gather_tree", "Ids Parents", "Out", _beams).register()

@@ -1,0 +1,166 @@
+"""Matrices: ``paddle.linalg``.
+
+It must never compute: each function appends operators to the default program. Guarantee: gradients go through
+all but what takes a matrix apart (``qr``, ``svd``, ``eigh`` and what is made of them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from paddle._absent import AbsentName
+from paddle.tensor import math
+from paddle.tensor._append import append, append_all
+from paddle.tensor.creation import tril, triu
+from paddle.tensor.linalg import matmul
+from paddle.tensor.logic import greater_than
+from paddle.tensor.manipulation import cast, transpose, unsqueeze
+from paddle.tensor.stat import mean
+
+__all__ = [
+    *("cholesky", "cholesky_solve", "cov", "det", "dist", "eigh", "eigvalsh", "inv", "matrix_power"),
+    *("matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"),
+]
+
+_ABSENT = """
+    cond corrcoef eig eigvals householder_product lstsq lu lu_unpack matrix_exp pca_lowrank
+    """.split()  # noqa: SIM905  read in columns
+
+
+def inv(x: Any, name: str | None = None) -> Any:
+    """What each matrix times it is one."""
+    return append("inverse", {"Input": x}, outputs=("Output",), name=name)
+
+
+def det(x: Any, name: str | None = None) -> Any:
+    """The determinant of each matrix."""
+    return append("determinant", {"Input": x}, name=name)
+
+
+def slogdet(x: Any, name: str | None = None) -> Any:
+    """The sign of the determinant of each matrix and the logarithm of its size, (2, ...)."""
+    return append("slogdeterminant", {"Input": x}, name=name)
+
+
+def solve(x: Any, y: Any, name: str | None = None) -> Any:
+    """What x times it is y."""
+    return append("solve", {"X": x, "Y": y}, name=name)
+
+
+def cholesky(x: Any, upper: bool = False, name: str | None = None) -> Any:
+    """The triangle L of which x is L @ L.T, or, ``upper``, L.T of it."""
+    return append("cholesky", {"X": x}, {"upper": upper}, name=name)
+
+
+def cholesky_solve(x: Any, y: Any, upper: bool = False, name: str | None = None) -> Any:
+    """What A times it is x, of which ``cholesky(A, upper)`` is y."""
+    y = triu(y) if upper else tril(y)
+    turned = transpose(y, [*range(len(y.shape) - 2), len(y.shape) - 1, len(y.shape) - 2])
+    whole = matmul(turned, y) if upper else matmul(y, turned)
+    return solve(whole, x, name)
+
+
+def triangular_solve(
+    x: Any,
+    y: Any,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+    name: str | None = None,
+) -> Any:
+    """What x times it is y, where the triangle of x above its diagonal counts (below it: not ``upper``)."""
+    told = {"upper": upper, "transpose": transpose, "unitriangular": unitriangular}
+    return append("triangular_solve", {"X": x, "Y": y}, told, name=name)
+
+
+def multi_dot(x: Sequence[Any], name: str | None = None) -> Any:
+    """The product of several matrices."""
+    found = x[0]
+    for each in x[1:]:
+        found = matmul(found, each)
+    return math.scale(found, 1.0, name=name)
+
+
+def matrix_power(x: Any, n: int, name: str | None = None) -> Any:
+    """x times itself ``n`` times; the inverse so often where n is below 0."""
+    base, left, found = (inv(x) if n < 0 else x), abs(n), None
+    if n == 0:
+        return matmul(x, inv(x), name=name)
+    while left:
+        if left % 2:
+            found = base if found is None else matmul(found, base)
+        left //= 2
+        base = matmul(base, base) if left else base
+    return math.scale(found, 1.0, name=name)
+
+
+def qr(x: Any, mode: str = "reduced", name: str | None = None) -> Any:
+    """A matrix of columns at right angles, and the triangle by which it gives x; that alone in mode "r"."""
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"QR decomposition: the mode {mode!r} is none of reduced, complete and r")
+    both = append_all("qr", {"X": x}, {"mode": mode}, outputs=("Q", "R"), stop_gradient=True, name=name)
+    return both[1] if mode == "r" else tuple(both)
+
+
+def svd(x: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Any, Any, Any]:
+    """U, the singular values, falling, and V.T, of which x is the product."""
+    outputs = ("U", "S", "VH")
+    told = {"full_matrices": full_matrices}
+    u, s, vh = append_all("svd", {"X": x}, told, outputs=outputs, stop_gradient=True, name=name)
+    return u, s, vh
+
+
+def eigh(x: Any, UPLO: str = "L", name: str | None = None) -> tuple[Any, Any]:
+    """The eigenvalues of a symmetric matrix, ascending, and its eigenvectors, one a column."""
+    outputs = ("Eigenvalues", "Eigenvectors")
+    values, vectors = append_all(
+        "eigh", {"X": x}, {"UPLO": UPLO}, outputs=outputs, stop_gradient=True, name=name
+    )
+    return values, vectors
+
+
+def eigvalsh(x: Any, UPLO: str = "L", name: str | None = None) -> Any:
+    """The eigenvalues of a symmetric matrix, ascending."""
+    return eigh(x, UPLO, name)[0]
+
+
+def matrix_rank(x: Any, tol: float | None = None, hermitian: bool = False, name: str | None = None) -> Any:
+    """How many singular values are above ``tol``: the largest times the larger size times 1.2e-7 if None."""
+    values = math.abs(eigvalsh(x)) if hermitian else svd(x)[1]
+    if tol is None:
+        limit = math.scale(math.max(values, -1, keepdim=True), max(x.shape[-2:]) * 1.1920929e-07)
+    else:
+        limit = math.scale(math.max(values, -1, keepdim=True), 0.0, float(tol))
+    return math.sum(cast(greater_than(values, limit), "int32"), -1, name=name)
+
+
+def pinv(x: Any, rcond: float = 1e-15, hermitian: bool = False, name: str | None = None) -> Any:
+    """The inverse as near as there is one: singular values up to ``rcond`` times the largest count as 0."""
+    told = {"rcond": float(rcond), "hermitian": hermitian}
+    return append("pinv", {"X": x}, told, stop_gradient=True, name=name)
+
+
+def cov(
+    x: Any,
+    rowvar: bool = True,
+    ddof: bool = True,
+    fweights: Any = None,
+    aweights: Any = None,
+    name: str | None = None,
+) -> Any:
+    """How the rows of x (columns: not ``rowvar``) vary together; ``ddof``: over one observation less."""
+    if fweights is not None or aweights is not None:
+        raise AbsentName("weights of paddle.linalg.cov are not in this release: weigh x before.")
+    rows = unsqueeze(x, 0) if len(x.shape) == 1 else x if rowvar else transpose(x, [1, 0])
+    apart = math.subtract(rows, mean(rows, 1, keepdim=True))
+    if rows.shape[1] < 0:
+        raise ValueError(f"paddle.linalg.cov counts observations, and {list(rows.shape)} is declared")
+    total = matmul(apart, apart, transpose_y=True)
+    return math.scale(total, 1.0 / (rows.shape[1] - (1 if ddof else 0)), name=name)
+
+
+def __getattr__(name: str) -> NoReturn:
+    if name in _ABSENT:
+        raise AbsentName(f"paddle.linalg.{name} is not in this release: it is not built.")
+    raise AttributeError(f"paddle.linalg.{name} does not exist", name=name)

@@ -1,0 +1,75 @@
+"""Windows, places and chance as layers: ``paddle.nn.Unfold``, ``MaxUnPool2D``, ``RReLU`` and others.
+
+They must never compute: ``forward`` calls the function of ``nn.functional`` of the same meaning.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle.nn import functional
+from paddle.nn.layer.activation import layer_of
+from paddle.nn.layer.layers import Layer
+
+__all__ = [
+    *("AlphaDropout", "Dropout3D", "Fold", "LocalResponseNorm", "MaxUnPool1D", "MaxUnPool2D", "RReLU"),
+    "Unfold",
+]
+
+_WINDOW = ("kernel_sizes", "strides", "paddings", "dilations")
+_POOL = ("kernel_size", "stride", "padding", "data_format", "output_size")
+
+Unfold = layer_of("Unfold", "unfold", "kernel_sizes", "dilations", "paddings", "strides", module=__name__)
+Fold = layer_of(
+    "Fold", "fold", "output_sizes", "kernel_sizes", "dilations", "paddings", "strides", module=__name__
+)
+LocalResponseNorm = layer_of(
+    "LocalResponseNorm",
+    "local_response_norm",
+    *("size", "alpha", "beta", "k", "data_format"),
+    module=__name__,
+)
+MaxUnPool1D = layer_of("MaxUnPool1D", "max_unpool1d", *_POOL, module=__name__)
+MaxUnPool2D = layer_of("MaxUnPool2D", "max_unpool2d", *_POOL, module=__name__)
+
+
+class _OfChance(Layer):
+    _function = ""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__()
+        self._given = given
+
+    def forward(self, x: Any) -> Any:
+        """Append the function."""
+        return getattr(functional, self._function)(x, *self._given, training=self.training)
+
+
+class AlphaDropout(_OfChance):
+    """See ``functional.alpha_dropout``."""
+
+    _function = "alpha_dropout"
+
+    def __init__(self, p: float = 0.5, name: str | None = None) -> None:
+        super().__init__(p)
+
+
+class Dropout3D(Layer):
+    """See ``functional.dropout3d``."""
+
+    def __init__(self, p: float = 0.5, data_format: str = "NCDHW", name: str | None = None) -> None:
+        super().__init__()
+        self._p, self._format = p, data_format
+
+    def forward(self, x: Any) -> Any:
+        """Append the function."""
+        return functional.dropout3d(x, self._p, self.training, self._format)
+
+
+class RReLU(_OfChance):
+    """See ``functional.rrelu``."""
+
+    _function = "rrelu"
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, name: str | None = None) -> None:
+        super().__init__(lower, upper)
