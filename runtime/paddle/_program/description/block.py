@@ -113,7 +113,8 @@ class Block:
             made = Parameter(block, name, shape=shape, dtype=dtype, **traits)
             block.vars[name] = made
             self.program._bump()
-        if initializer is not None and not any(name in op.output_arg_names for op in block.ops):
+        is_new = known is None  # nothing can have written it, and nobody looks through thousands of operators
+        if initializer is not None and (is_new or not any(name in op.output_arg_names for op in block.ops)):
             initializer(made, block)
         return made
 

@@ -262,7 +262,9 @@ class Lowering:
 
     def _parameter(self, described: Variable) -> EngineParameter:
         if self._sparse is None:
-            self._sparse = sparse_tables(self.block.program)
+            # Neither says a shape, and both look through the whole program: of one of thousands of operators
+            # each would look through all that were written before it.
+            self._sparse = frozenset() if self.infers else sparse_tables(self.block.program)
             self._open = frozenset() if self.infers else frozenset(open_tables(self.block.program))
         is_open = described.name in self._open
         return self.builder.parameter(

@@ -53,20 +53,31 @@ def append_regularization_ops(
 ) -> list[Any]:
     """The pairs, with penalties added to their gradients."""
     found = []
+    read: dict[str, list[Any]] | None = None
     for parameter, gradient in parameters_and_grads:
         own = parameter.regularizer if parameter.regularizer is not None else regularization
         if gradient is None or own is None or getattr(own, "_regularization_coeff", 1) == 0:
             found.append((parameter, gradient))
             continue
-        is_decayed = _is_decayed(parameter)
+        if read is None:
+            read = _lookups(parameter.block)
+        is_decayed = _is_decayed(parameter, read.get(parameter.name, []))
         found.append(own._added(parameter, gradient) if is_decayed else (parameter, gradient))
     return found
 
 
-def _is_decayed(parameter: Any) -> bool:
+def _lookups(block: Any) -> dict[str, list[Any]]:
+    """The operators of a block by the tables that they look up: gone through once for all parameters."""
+    found: dict[str, list[Any]] = {}
+    for op in block.ops:
+        for name in op.inputs.get("W", ()):
+            found.setdefault(name, []).append(op)
+    return found
+
+
+def _is_decayed(parameter: Any, lookups: list[Any]) -> bool:
     """Whether a penalty counts. It is of all rows, as upstream's since 1.3: of a table that is looked up by
     rows, that is news. One without a height has rows that nobody counts, so it has none, as upstream."""
-    lookups = [op for op in parameter.block.ops if parameter.name in op.input("W")]
     if any(map(is_open_lookup, lookups)):
         warnings.warn(
             f"table {parameter.name!r} has no height, so it has no decay, as in the original", stacklevel=2
