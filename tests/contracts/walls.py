@@ -153,7 +153,11 @@ TABLE = (
         "nn.functional.input",
         "importlib pathlib tempfile",
     ),
-    Row("static.nn", "_mode _public_names _program.writing tensor nn.layer.norm", "importlib"),
+    Row(
+        "static.nn",
+        "_mode _public_names _program.writing tensor nn.{functional.input, layer.norm}",
+        "importlib",
+    ),
     Row("utils.plot", "v2.plot"),
     Row(
         "utils",
