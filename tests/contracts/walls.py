@@ -149,8 +149,7 @@ TABLE = (
     Row("nn.layer.pooling", "nn", "inspect"),
     Row(
         "static",
-        "_absent _mode _public_names _program.{description, errors, files, writing} framework tensor "
-        "nn.functional.input",
+        "_absent _mode _public_names _program.{description, errors, files, writing} framework tensor",
         "importlib pathlib tempfile",
     ),
     Row(
