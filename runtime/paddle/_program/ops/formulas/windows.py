@@ -159,14 +159,3 @@ Formula(
     _shifted,
     lambda told, arrays, outs, came: [_shifted(told, came, back=True)],
 ).register(seg_num=1, shift_ratio=0.25, data_format="NCHW")
-
-
-def _beams(told: Attrs, ids: np.ndarray, parents: np.ndarray) -> np.ndarray:
-    found, at = np.empty_like(ids), np.broadcast_to(np.arange(ids.shape[2]), ids.shape[1:])
-    for step in range(len(ids) - 1, -1, -1):
-        found[step] = np.take_along_axis(ids[step], at, 1)
-        at = np.take_along_axis(parents[step], at, 1)
-    return found
-
-
-Formula("gather_tree", "Ids Parents", "Out", _beams).register()
