@@ -37,7 +37,21 @@ _METHODS = frozenset({"bernoulli", "diag", "multinomial", "tril", "triu"})
 """Those that are made of one tensor, among functions that are made of none."""
 
 
+_OF_SIGNS = {
+    "__and__": "both",
+    "__getitem__": "indexed",
+    "__invert__": "neither",
+    "__iter__": "each",
+    "__or__": "either",
+    "__xor__": "one_of_two",
+}
+"""What Python calls a sign, and the function of it."""
+
+
 def _function(name: str) -> Callable[..., Any] | None:
+    if name in _OF_SIGNS:
+        sign: Callable[..., Any] = getattr(import_module("paddle.tensor.indexing"), _OF_SIGNS[name])
+        return sign
     module = _homes.HOMES.get(name, "")
     if module in ("tensor.creation", "tensor.random") and name not in _METHODS:
         return None

@@ -127,14 +127,51 @@ class Arithmetic:
     def __ge__(self, other: Any) -> Any:
         return _binary("greater_equal", self, other, VarType.BOOL)
 
+    def __and__(self, other: Any) -> Any:
+        return _signed("__and__", self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return _signed("__or__", self, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return _signed("__xor__", self, other)
+
+    def __invert__(self) -> Any:
+        found = _signed("__invert__", self)
+        if found is NotImplemented:
+            raise TypeError(f"~ of variable {self.name!r} is of programs of 2.x: paddle.enable_static()")
+        return found
+
     def __getitem__(self, item: Any) -> Any:
-        return _part(self, item if isinstance(item, tuple) else (item,))
+        items = item if isinstance(item, tuple) else (item,)
+        if any(isinstance(each, (Arithmetic, list, np.ndarray)) for each in items):
+            found = _signed("__getitem__", self, items)
+            if found is not NotImplemented:
+                return found
+        return _part(self, items)
+
+    def __setitem__(self, item: Any, value: Any) -> None:
+        raise BadArgument(
+            f"variable {self.name!r} holds nothing while a program is written, so nothing is put in it: "
+            "where, put_along_axis, index_put and scatter give what it would be"
+        )
 
     def __iter__(self) -> Any:
+        if now().is_static:
+            return _signed("__iter__", self)
         raise BadArgument(
             f"variable {self.name!r} holds nothing while a program is written: to have its rows apart, "
             "unstack or split it"
         )
+
+
+def _signed(sign: str, x: Any, *others: Any) -> Any:
+    """What a face of 2.x has for one of Python's signs."""
+    for find in _finders if now().is_static else ():
+        found = find(sign)
+        if found is not None:
+            return found(x, *others)
+    return NotImplemented
 
 
 def _is_number(value: Any) -> bool:
