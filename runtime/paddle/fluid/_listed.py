@@ -165,6 +165,7 @@ _INSTEAD = {
         ("geo_sgd_transpiler", "GeoSgdTranspiler", "DistributedMode", "ServerRuntimeConfig"),
         "DistributeTranspilerConfig has geo_sgd_mode, sync_mode and runtime_split_send_recv",
     ),
+    "lstm": "1.8 computes it on GPUs alone: layers.rnn walks a cell, contrib.layers.basic_lstm is a stack",
     "load": "values are read by fluid.io.load_vars, with vars=[...]",
     **dict.fromkeys(("ListenAndServ", "Send", "Recv", "BlockGuardServ"), _SERVERS),
     **dict.fromkeys(("Go", "Select"), "channels were taken out of fluid in 0.15"),

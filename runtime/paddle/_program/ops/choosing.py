@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.description.dtypes import VarType, numpy_dtype
+from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
@@ -142,11 +142,34 @@ def _of_values(op: Operator) -> None:
 
 @hosts("unique", infer=_of_values, axis=(), return_index=False, return_inverse=False, return_counts=False)
 def _unique(host: Host, op: Operator) -> None:
+    if "dtype" in op.attrs and not op.attrs.get("is_sorted"):  # as 1.8 writes it
+        _give_as_met(host, op)
+        return
     axis = op.attr("axis")[0] if op.attr("axis") else None
     found = np.unique(np.asarray(host.input(op, "X")), True, True, True, axis=axis)
     for slot, value in zip(("Out", "Indices", "Index", "Counts"), found, strict=True):
         if op.outputs.get(slot):
             host.give(op, slot, value if slot == "Out" else value.reshape(-1))
+
+
+def _of_met(op: Operator) -> None:
+    source = op.block._var_recursive(op.input("X")[0])
+    for slot in op.outputs:
+        described = op.block._var_recursive(op.output(slot)[0])
+        described.shape = source.shape if slot == "Index" else (-1,)
+        described.dtype = source.dtype if slot == "Out" else dtype_of(op.attr("dtype"))
+
+
+@hosts("unique_with_counts", infer=_of_met, dtype=int(VarType.INT32))
+def _give_as_met(host: Host, op: Operator) -> None:
+    """Values in the order in which they come first, which of them each is and, if asked, how often it is."""
+    values, first, index, counts = np.unique(np.asarray(host.input(op, "X")), True, True, True)
+    order = np.argsort(first)
+    place = np.argsort(order)
+    kind = numpy_dtype(dtype_of(op.attrs["dtype"]))
+    host.give(op, "Out", values[order])
+    host.give(op, "Index", place[index.reshape(-1)].astype(kind))
+    host.give(op, "Count", counts[order].astype(kind))
 
 
 @hosts("poisson", infer=_says("Out", "X", lambda shape: shape))

@@ -186,6 +186,30 @@ def _size(low: Lowering, op: Operator, shape: Sequence[int]) -> tuple[int, ...] 
     return int(shape[2] * scales[0]), int(shape[3] * scales[-1])
 
 
+@lowers("temporal_shift", seg_num=1, shift_ratio=0.25)
+def _temporal_shift(low: Lowering, op: Operator) -> None:
+    """Of images one after another some channels come from the one before, some from the one behind."""
+    x, moments = low.input(op, "X").variable, int(op.attr("seg_num"))
+    channels, sides = x.shape[1], tuple(x.shape[2:])
+    if min(channels, *sides) < 0:
+        raise BadProgram("operator 'temporal_shift': channels, height and width of images are known")
+    share = float(op.attr("shift_ratio"))
+    ends = (0, int(channels * share), int(channels * 2 * share), channels)
+    films = low.op("reshape", {"shape": (-1, moments, channels, *sides)}, X=x)
+    parts = []
+    for begin, end, (before, behind) in zip(ends, ends[1:], ((1, 0), (0, 1), (0, 0)), strict=False):
+        if begin == end:
+            continue
+        part = low.op("slice", {"axes": (2,), "starts": (begin,), "ends": (end,)}, X=films)
+        if before or behind:
+            cut = {"axes": (1,), "starts": (behind,), "ends": (moments - before,)}
+            zeros = {"paddings": ((0, 0), (before, behind), (0, 0), (0, 0), (0, 0)), "value": 0.0}
+            part = low.op("pad", zeros, X=low.op("slice", cut, X=part))
+        parts.append(part)
+    whole = parts[0] if len(parts) == 1 else low.op("concat", {"axis": 2}, X=parts)
+    low.give(op, "Out", low.op("reshape", {"shape": (-1, channels, *sides)}, X=whole))
+
+
 @lowers("lrn", n=5, k=2.0, alpha=1e-4, beta=0.75, data_format="NCHW")
 def _lrn(low: Lowering, op: Operator) -> None:
     """x / (k + alpha * sum of squares near by) ** beta."""

@@ -30,6 +30,7 @@ __all__ = [
     "pool2d",
     "resize_bilinear",
     "resize_nearest",
+    "temporal_shift",
 ]
 
 _FORMATS = ("NCHW", "NHWC")
@@ -234,3 +235,11 @@ def resize_nearest(
     """Images of another size, by the nearest pixel."""
     told = (actual_shape, align_corners, 1, data_format)
     return image_resize(input, out_shape, scale, name, "NEAREST", *told)
+
+
+def temporal_shift(x: Variable, seg_num: int, shift_ratio: float = 0.25, name: str | None = None) -> Variable:
+    """Of films of ``seg_num`` images each, one after another: the first channels, a share of all, of the
+    image before, as many of the image behind, and the others as they are."""
+    if not 0 < shift_ratio <= 0.5:
+        raise BadArgument(f"temporal_shift: shift_ratio is from 0 to 0.5, not {shift_ratio}")
+    return appended("temporal_shift", {"X": x}, {"seg_num": seg_num, "shift_ratio": shift_ratio}, name=name)
