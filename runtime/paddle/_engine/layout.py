@@ -151,9 +151,13 @@ class Layout:
             memory.new(cell, _nbytes(form), time)
 
     def _scratch(self, operator: Operator) -> Iterator[tuple[str, str, Form]]:
-        """What an operator's kernel needs besides: its own name for it, cell, form."""
+        """What an operator's kernel needs besides: its own name for it, cell, form.
+
+        One that writes nothing by name moves the parameter that it reads last.
+        """
         for key, form in registry.scratch(operator, self._forms).items():
-            yield key, f"{next(operator.writes())}#scratch.{key}", form
+            name = next(operator.writes(), None) or list(operator.reads())[-1]
+            yield key, f"{name}#scratch.{key}", form
 
     def _written(self, operator: Operator) -> Iterator[tuple[str, str, Form]]:
         """What an operator writes and has no place yet: key in a kernel's permissions, cell, form."""

@@ -107,6 +107,10 @@ class Call:
         """The array in a slot, or another where nobody wants it."""
         return self[slot] if slot in self else default  # noqa: SIM401 (this is the definition)
 
+    def wanted(self, slot: str) -> np.ndarray | None:
+        """The array in a slot, None where nobody wants it."""
+        return self[slot] if slot in self else None  # noqa: SIM401 (this is the definition)
+
     def arrays(self, slot: str) -> list[np.ndarray | None]:
         """All arrays of a slot that takes several variables."""
         return [value if isinstance(value, np.ndarray) else None for value in self.slots[slot]]

@@ -12,9 +12,10 @@ from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import StepReport
-from paddle._engine.executor import Executor, initialize
+from paddle._engine.executor import Executor, initialize, watch_plans
 from paddle._engine.initial import Normal
 from paddle._engine.passes import descent
+from paddle._engine.program import Operator
 from paddle._engine.rows import SparseRows
 from paddle._engine.scope import Scope
 from paddle._engine.single import Single
@@ -138,6 +139,41 @@ def test_a_parameter_is_moved_after_all_that_reads_it() -> None:
     hidden, slope, after = executor.run(tower.program, FEED, [tower.hidden, tower.hidden.name + "@GRAD", "w"])
     np.testing.assert_allclose(slope, 2 * hidden @ before @ before.T, rtol=1e-5)
     assert not np.array_equal(after, before)
+
+
+@pytest.mark.parametrize("samples", [3, 24, 300])
+def test_few_rows_make_the_slope_below_and_move_a_parameter_as_many_do(
+    samples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A layer wide enough for loops of our own, below one that is not, against gradients that are kept."""
+    feed = {"x": RNG.normal(size=(samples, 40)).astype(np.float32)}
+    scopes = []
+    for exchange_of in (Lender, Keeper):
+        b = Builder()
+        v, w = b.parameter("v", (40, 90), Normal(0, 0.1)), b.parameter("w", (90, 200), Normal(0, 0.1))
+        hidden = b.op("tanh", X=b.op("mul", X=b.data("x", (-1, 40)), Y=v))
+        loss = b.op("reduce_mean", X=b.op("square", X=b.op("mul", X=hidden, Y=w)))
+        append_exchange(b.program, append_backward(b.program, loss))
+        scope = Scope()
+        initialize(b.program, scope, 3)
+        first = scope.get("w").copy()
+        executor = Executor(scope, exchange := exchange_of(scope))
+        plans: list[list[Operator]] = []
+        watch_plans(lambda program, plan, seen=plans: seen.append([each for _, each in plan.steps]))
+        for _ in range(3):
+            executor.run(b.program, feed, [loss], samples=50)
+        watch_plans(None)
+        assert np.abs(scope.get("w") - first).max() > 1e-4
+        scopes.append(scope)
+        assert [set(given) for given in exchange.given] == [
+            {"v", "w"} if exchange_of is Keeper else set()
+        ] * 3
+        moved = [each for each in plans[0] if each.type == "descend"]
+        below = [each for each in moved if list(each.writes()) == [f"{hidden.name}@GRAD"]]
+        assert bool(below) == bool(moved) == (exchange_of is Lender)
+    for name in "vw":
+        moved, kept = (scope.get(name) for scope in scopes)
+        np.testing.assert_allclose(moved, kept, rtol=1e-4, atol=1e-6)
 
 
 def test_it_takes_an_exchange_that_lends() -> None:

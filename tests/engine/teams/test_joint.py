@@ -82,6 +82,34 @@ def test_parameters_become_what_one_thread_makes_of_them(exchange_of: type[Recor
     assert ("joint_mul_grad" in seen[-1]) == (len(sizes) > 1)
 
 
+@pytest.mark.parametrize("exchange_of", [Recorder, Lender])
+@pytest.mark.parametrize("samples", [30, 300])
+def test_what_is_wide_is_multiplied_by_all_threads_as_by_one(
+    samples: int, exchange_of: type[Recorder], seen
+) -> None:
+    """Few rows by loops of our own, each thread some columns and rows of a parameter; many by BLAS."""
+    feed = {"x": np.random.default_rng(1).normal(size=(samples, 40)).astype(np.float32)}
+    scopes = []
+    for count in (1, 3):
+        b = Builder()
+        v, w = b.parameter("v", (40, 90), Normal(0, 0.1)), b.parameter("w", (90, 400), Normal(0, 0.1))
+        out = b.op("mul", X=b.op("tanh", X=b.op("mul", X=b.data("x", (-1, 40)), Y=v)), Y=w)
+        loss = b.op("reduce_sum", X=b.op("square", X=out))
+        append_exchange(b.program, append_backward(b.program, loss))
+        scope = Scope()
+        initialize(b.program, scope, 3)
+        size = samples // count
+        team = Team(scope, count, exchange := exchange_of(scope))
+        exchange.learning_rate, first = 5e-5, scope.get("w").copy()
+        exchange.rate = lambda samples: 2.5e-5  # type: ignore[attr-defined]
+        for step in range(2):
+            team.run(b.program, cut(feed, *[size] * count), [loss], seed=0, step=step)
+        assert 1e-3 < np.abs(scope.get("w") - first).max() < 1
+        scopes.append(scope)
+    for name in "vw":
+        np.testing.assert_allclose(*(scope.get(name) for scope in scopes), rtol=1e-3, atol=1e-5)
+
+
 def test_equal_parts_give_equal_bits(seen) -> None:
     def trained() -> np.ndarray:
         tower = Tower()

@@ -15,6 +15,8 @@ import numpy as np
 from paddle._engine.kernels.kernel import kernel
 from paddle._engine.kernels.tiles import ROWS, WIDTH, add_tile
 
+ONE = np.float32(1)
+
 
 def panels(height: int, width: int, dtype: str) -> tuple[int, int, int]:
     """The shape of a matrix's panels; one that is narrower than a panel, or no float32, has none."""
@@ -45,7 +47,7 @@ def add_product(x: np.ndarray, panels: np.ndarray, out: np.ndarray) -> None:
         column = min(panel * WIDTH, out.shape[1] - WIDTH)
         for row in range(0, x.shape[0], ROWS):
             rows = row, min(row + 1, last), min(row + 2, last), min(row + 3, last)
-            add_tile(x, panels, out, rows, panel, column, x.shape[1])
+            add_tile(out, rows, column, x, 0, panels[panel], 0, x.shape[1], ONE, None)
 
 
 def numpy_add_product(x: np.ndarray, matrix: np.ndarray, out: np.ndarray) -> None:

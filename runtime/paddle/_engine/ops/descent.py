@@ -1,13 +1,15 @@
 """Descent: a product of matrices that is a gradient, subtracted from its parameter instead of being kept.
 
-No face writes this operator. A pass makes it (passes/descent.py) where the exchange lends the parameter.
+``Below`` is the slope of X, where the operator makes that, too. No face writes this operator. A pass makes it
+(passes/descent.py) where the exchange lends the parameter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from paddle._engine.blas import add_product
+from paddle._engine import few
+from paddle._engine.blas import Step, add_product, by_transpose
 from paddle._engine.errors import ExchangeError, ShapeError
 from paddle._engine.exchange import Lending
 from paddle._engine.ops import shapes
@@ -22,12 +24,27 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
             f"X.T @ Slope of {list(x.shape)} and {list(slope.shape)} is no gradient of "
             f"{list(parameter.shape)}"
         )
-    return {}
+    return {"Below": x}
+
+
+def _room(forms: Forms) -> Mapping[str, Form]:
+    return few.room(forms["X"], forms["Param"])
 
 
 def _descend(call: Call) -> Steps:
-    run, multiplier = call.run, call.attrs["multiplier"]
-    add, exchange = add_product(call["X"], call["Slope"], call["Param"]), run.exchange
+    """The slope of X is that by the parameter as it was."""
+    x, slope, parameter = call["X"], call["Slope"], call["Param"]
+    below = call.wanted("Below")
+    move = few.multiply_back(
+        x, slope, parameter, target=parameter, below=below, room=call.scratch, is_added=True
+    )
+    if move is None and below is not None:
+        yield from by_transpose(slope, parameter, below)
+    yield _moving(call, move or add_product(x, slope, parameter))
+
+
+def _moving(call: Call, add: Step) -> Callable[[], None]:
+    run, exchange, multiplier = call.run, call.run.exchange, call.attrs["multiplier"]
     if not isinstance(exchange, Lending):
         raise ExchangeError("a parameter can be moved by its trainer only where the exchange lends it")
 
@@ -35,16 +52,16 @@ def _descend(call: Call) -> Steps:
         rate = exchange.rate(run.samples) if run.rate is None else run.rate
         add(-rate * multiplier)
 
-    yield step
+    return step
 
 
 ROWS = (
     Row(
         type="descend",
         inputs=("X", "Slope", "Param"),
-        outputs=(),
+        outputs=("Below",),
         attrs={"multiplier": 1.0},
         shape=_shape,
-        forward=Kernel(_descend),
+        forward=Kernel(_descend, scratch=_room),
     ),
 )

@@ -6,12 +6,13 @@ No face writes ``joint_mul``: a pass makes it (passes/joint.py), and where no te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
 
-from paddle._engine.blas import Step, add_product
+from paddle._engine import few
+from paddle._engine.blas import Step, add_product, by_transpose
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
@@ -27,30 +28,25 @@ def _mul_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _mul(call: Call) -> Steps:
-    yield partial(np.dot, call["X"], call["Y"], call["Out"])
+    x, y, out = call["X"], call["Y"], call["Out"]
+    yield few.multiply(x, y, out) or partial(np.dot, x, y, out)
+
+
+def _room(forms: Forms) -> Mapping[str, Form]:
+    return few.room(forms["X"], forms["Y"])
 
 
 def _mul_gradient(call: Call) -> Steps:
     x, y, grad = call["X"], call["Y"], call["Out@GRAD"]
+    target, below = call.wanted("Y@GRAD"), call.wanted("X@GRAD")
+    step = few.multiply_back(x, grad, y, target=target, below=below, room=call.scratch)
+    if step is not None:
+        yield partial(step, 1.0)
+        return
     if "Y@GRAD" in call:
         yield partial(np.dot, x.T, grad, call["Y@GRAD"])
     if "X@GRAD" in call:
-        yield from _by_transpose(grad, y, call["X@GRAD"])
-
-
-def _by_transpose(grad: np.ndarray, y: np.ndarray, out: np.ndarray) -> Steps:
-    """out = grad @ y.T.
-
-    For a small batch before a wide layer, such as a softmax over a dictionary, BLAS takes up to 1.4 times as
-    long for it as for y @ grad.T and a copy.
-    """
-    batch, (height, width) = len(grad), y.shape
-    if 2 * batch > height or 2 * height > width:
-        yield partial(np.dot, grad, y.T, out)
-        return
-    transposed = np.empty((height, batch), out.dtype)
-    yield partial(np.dot, y, grad.T, transposed)
-    yield partial(np.copyto, out, transposed.T)
+        yield from by_transpose(grad, y, call["X@GRAD"])
 
 
 def _outer_shape(forms: Forms) -> Mapping[str, Form]:
@@ -135,10 +131,15 @@ def _joint(call: Call) -> Steps:
     x, y, out = call["X"], call["Y"], call["Out"]
     joint, width = share.product(call.operator.inputs["Y"][0]), y.shape[1]
 
+    def product(columns: slice) -> Callable[[], object]:
+        multiply = few.multiply(joint.x, y, joint.out, columns)
+        return multiply or partial(np.matmul, joint.x, y[:, columns], joint.out[:, columns])
+
+    bound = _Bound(product)
+
     def step() -> None:
         share.meet(x, lambda parts: joint.gather(parts, width))
-        columns = span(width, share.number, share.count)
-        np.matmul(joint.x, y[:, columns], joint.out[:, columns])
+        bound(span(width, share.number, share.count), joint.x)()
         share.meet(None, _nothing)
         np.copyto(out, joint.out[joint.rows[share.number]])
 
@@ -151,13 +152,17 @@ def _joint_gradient(call: Call) -> Steps:
         yield from _mul_gradient(call)
         return
     grad, y, multiplier = call["Out@GRAD"], call["Y"], call.attrs["multiplier"]
-    name, change = call.operator.inputs["Y"][0], _Change(call)
-    joint, run = share.product(name), call.run
+    name, run = call.operator.inputs["Y"][0], call.run
+    joint = share.product(name)
+    bound = _Bound(partial(_way_back, call, joint))
 
     def begin(gradients: list[np.ndarray | None]) -> None:
         joint.gradient = gradients[0]
         if multiplier is None:
             share.made(name)
+
+    def factor() -> float:
+        return 1.0 if multiplier is None else -multiplier * (share.rate() if run.rate is None else run.rate)
 
     made = call["Y@GRAD"] if multiplier is None else None
 
@@ -165,32 +170,56 @@ def _joint_gradient(call: Call) -> Steps:
         rows, own = joint.rows[share.number], span(len(y), share.number, share.count)
         np.copyto(joint.out[rows], grad)
         share.meet(made, begin)
-        if "X@GRAD" in call:
-            np.dot(y[own], joint.out.T, joint.turned[own])
-        if joint.gradient is not None:
-            np.matmul(joint.x[:, own].T, joint.out, joint.gradient[own])
-        else:
-            change(joint, own)(-multiplier * (share.rate() if run.rate is None else run.rate))
+        bound(own, joint.x, joint.gradient)(factor())
         share.meet(None, _nothing)
         if "X@GRAD" in call:
-            np.copyto(call["X@GRAD"], joint.turned[:, rows].T)
+            np.copyto(call["X@GRAD"], joint.below[rows])
 
     yield step
 
 
-class _Change:
-    """What moves a thread's rows of the parameter, bound to the arrays of the joint as long as these stay."""
+def _way_back(call: Call, joint: Joint, own: slice) -> Step:
+    """What makes a thread's rows of the gradient, or moves these of the parameter, and makes its columns of
+    the slope of what is below."""
+    y, below, is_moved = call["Y"], joint.below if "X@GRAD" in call else None, joint.gradient is None
+    part = y[own]
+    target = y if joint.gradient is None else joint.gradient
+    forms = few.room(*(Form(each.shape, each.dtype.name) for each in (joint.x, part)))
+    room = {key: np.empty(form.shape, form.dtype) for key, form in forms.items()}
+    step = few.multiply_back(
+        joint.x, joint.out, y, target=target, below=below, room=room, is_added=is_moved, rows=own
+    )
+    if step is not None:
+        return step
+    move = add_product(joint.x[:, own], joint.out, target[own]) if is_moved else None
 
-    def __init__(self, call: Call) -> None:
-        self._y = call["Y"]
-        self._seen: tuple[np.ndarray, slice] | None = None
-        self._add: Step | None = None
+    def by_blas(factor: float) -> None:
+        if below is not None:
+            np.matmul(joint.out, part.T, below[:, own])
+        if move is None:
+            np.matmul(joint.x[:, own].T, joint.out, target[own])
+        else:
+            move(factor)
 
-    def __call__(self, joint: Joint, own: slice) -> Step:
-        if self._add is None or self._seen is None or self._seen[0] is not joint.x or self._seen[1] != own:
-            self._seen = joint.x, own
-            self._add = add_product(joint.x[:, own], joint.out, self._y[own])
-        return self._add
+    return by_blas
+
+
+class _Bound:
+    """What is made for a thread's part of a parameter, as long as that and the arrays of the joint stay."""
+
+    def __init__(self, make: Callable[[slice], Callable[..., object]]) -> None:
+        self._make = make
+        self._seen: tuple[object, ...] = ()
+        self._made: Callable[..., object] = _nothing
+
+    def __call__(self, own: slice, *arrays: np.ndarray | None) -> Callable[..., object]:
+        seen = own.start, own.stop, *map(id, arrays)
+        if seen != self._seen[: len(seen)]:
+            self._seen, self._made = (
+                (*seen, arrays),
+                self._make(own),
+            )  # an array that is kept has its id alone
+        return self._made
 
 
 def _nothing(brought: object) -> None:
@@ -210,7 +239,7 @@ ROWS = (
         inputs=("X", "Y"),
         shape=_mul_shape,
         forward=Kernel(_mul),
-        gradient=Gradient(_mul_gradient, of=("X", "Y"), needs=("X", "Y")),
+        gradient=Gradient(_mul_gradient, scratch=_room, of=("X", "Y"), needs=("X", "Y")),
     ),
     Row(
         type="matmul",

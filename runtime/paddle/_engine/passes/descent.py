@@ -1,8 +1,10 @@
 """Fuse the gradient of a parameter with its subtraction, where nobody else wants that and the exchange lends
-the parameter: BLAS adds the product to the parameter, and a large gradient is never written or read.
+the parameter: the product is added to the parameter, and a large gradient is never written or read.
 
-A parameter is subtracted from after the last operator that reads it. What is rounded once here is rounded
-twice otherwise, so values differ in their last bit from those of an exchange that lends nothing.
+A parameter is subtracted from after the last operator that reads it. Where that one makes the slope of what
+is below, the two become one, so that few rows go through the parameter once (few.py). What is rounded once
+here is rounded twice otherwise, so values differ in their last bit from those of an exchange that lends
+nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +44,15 @@ class _Descent:
         """What stands for the gradient and its subtraction."""
         names = {"X": self.product.inputs["X"], "Slope": self.product.inputs["Out" + GRAD]}
         attrs = {"multiplier": self.multiplier}
-        return Operator("descend", names | {"Param": (self.parameter,)}, {}, attrs, "exchange")
+        below = {"Below": self.last.outputs["X" + GRAD]} if self.passes_back else {}
+        return Operator("descend", names | {"Param": (self.parameter,)}, below, attrs, "exchange")
+
+    @property
+    def passes_back(self) -> bool:
+        """Whether the last one makes nothing but the other gradient of the same product."""
+        last, product = self.last, self.product
+        is_of_it = last.type == product.type and last.inputs == product.inputs
+        return is_of_it and tuple(last.writes()) == last.outputs.get("X" + GRAD)
 
 
 def _descents(operators: Sequence[Operator], exchange: Operator, setting: Setting) -> Iterator[_Descent]:
@@ -63,9 +73,9 @@ def _moved(operators: Sequence[Operator], exchange: Operator, descents: Sequence
     """``mul_grad`` reads its parameter even where it makes that one's gradient: so it is at its place, or
     earlier than the last reader."""
     behind: dict[int, list[Operator]] = {}
-    for each in descents:
+    for each in sorted(descents, key=lambda each: not each.passes_back):
         behind.setdefault(id(each.last), []).append(each.operator())
-    gone = {id(each.product) for each in descents}
+    gone = {id(each.product) for each in descents} | {id(each.last) for each in descents if each.passes_back}
     replaced: Replaced = {
         id(operator): (*(() if id(operator) in gone else (operator,)), *behind.get(id(operator), ()))
         for operator in operators

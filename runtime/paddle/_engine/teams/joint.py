@@ -40,12 +40,12 @@ class Joint:
     """The whole batch beside one parameter of (height, width), for as long as one step lasts.
 
     ``x``: (samples, height) what is multiplied; ``out``: (samples, width) the product, then its slope;
-    ``turned``: (height, samples) the slope of ``x``, turned over. ``rows``: of each part. ``gradient``: that
-    of the parameter, where it is made.
+    ``below``: (samples, height) the slope of ``x``. ``rows``: of each part. ``gradient``: that of the
+    parameter, where it is made.
     """
 
     def __init__(self) -> None:
-        self.x = self.out = self.turned = np.empty((0, 0), np.float32)
+        self.x = self.out = self.below = np.empty((0, 0), np.float32)
         self.rows: Sequence[slice] = ()
         self.gradient: np.ndarray | None = None
         self._room: list[np.ndarray] = [np.empty(0, np.float32)] * 3
@@ -58,7 +58,7 @@ class Joint:
         if self.x.shape != (ends[-1], height):
             self.x = self._sized(0, ends[-1], height)
             self.out = self._sized(1, ends[-1], width)
-            self.turned = self._sized(2, height, ends[-1])
+            self.below = self._sized(2, ends[-1], height)
         np.concatenate(parts, out=self.x)
 
     def _sized(self, which: int, height: int, width: int) -> np.ndarray:
