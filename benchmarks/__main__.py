@@ -1,4 +1,5 @@
-"""``python -m benchmarks NAME [--quick] [--json FILE] [--plot PNG] [--paddle PYTHON] ...``, from the root.
+"""``python -m benchmarks NAME [--quick] [--case TEXT] [--json FILE] [--plot PNG] [--paddle PYTHON] ...``,
+from the root.
 
 Exit status: 0: no goal was missed but those that are known to be, which the table shows with the reason; 1:
 one was, or a contender failed; 2: a wrong call.
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.benchmark import Benchmark
 from benchmarks.contest import FULL, QUICK, Outcome, Report, hold
 from benchmarks.document import document
 from benchmarks.environment import contender_environment, pins
@@ -33,10 +35,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.name in STUDIES:
+        if options.case:
+            parser.error(f"{options.name} is one study, without cases to choose from")
         return _study(options)
     if options.plot:
         parser.error(f"{options.name} has no --plot")
     benchmark = importlib.import_module(f"benchmarks.{options.name}").BENCHMARK
+    if options.case:
+        benchmark = chosen(benchmark, options.case)
+    if not benchmark.cases:
+        parser.error(f"{options.name} has no case whose name has {' or '.join(options.case)} in it")
     machine, dropped = machine_facts(), pins(os.environ)
     print(header(f"{benchmark.name}: {benchmark.title}", machine, dropped), flush=True)
     pace = QUICK if options.quick else replace(FULL, rounds=benchmark.rounds)
@@ -48,6 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = f", but for {report.known_misses} that are known to be missed" if report.known_misses else ""
     print(f"\nall goals met{known}" if report.met else "\nnot all goals met", flush=True)
     return 0 if report.met else 1
+
+
+def chosen(benchmark: Benchmark, texts: Sequence[str]) -> Benchmark:
+    """The benchmark of the cases whose names have one of these texts in them, none of which is too long."""
+    cases = [case for case in benchmark.cases if any(text in case.name for text in texts)]
+    return replace(benchmark, cases=tuple(replace(case, is_long=False) for case in cases))
 
 
 def _study(options: argparse.Namespace) -> int:
@@ -75,6 +89,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("name", choices=(*NAMES, *STUDIES), help="the benchmark to run")
     parser.add_argument(
         "--quick", action="store_true", help="fewer and shorter rounds: under 50 s on two busy cores"
+    )
+    parser.add_argument(
+        "--case",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="only cases whose name has this in it, long ones too; may be given more than once",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples to FILE")
     parser.add_argument(

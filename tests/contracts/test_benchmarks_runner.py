@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
@@ -136,6 +137,22 @@ def test_a_limit_without_an_answer_is_measured_and_the_others_are_held_to_each_o
     assert status == 1
     assert document["cases"][0]["contenders"].keys() == {"first", "limit"}
     assert "second: answers -1 where first answers 4" in text
+
+
+def test_cases_are_chosen_by_a_part_of_their_names_long_ones_too(run, monkeypatch, capsys):
+    run()
+    (case,) = sys.modules["benchmarks.fake"].BENCHMARK.cases
+    cases = tuple(replace(case, name=name, is_long=True) for name in ("sum of 4", "sum of 5", "other"))
+    fake = replace(sys.modules["benchmarks.fake"].BENCHMARK, cases=cases)
+    monkeypatch.setattr(sys.modules["benchmarks.fake"], "BENCHMARK", fake)
+    assert runner.main(["fake", "--quick", "--case", "of 5", "--case", "other"]) == 0
+    text = capsys.readouterr().out
+    assert "sum of 5 (" in text and "other (" in text and "sum of 4" not in text
+    for words in (["fake", "--case", "unheard"], ["scale", "--case", "sum"]):
+        with pytest.raises(SystemExit) as exit_info:
+            runner.main(words)
+        assert exit_info.value.code == 2
+        assert "case" in capsys.readouterr().err
 
 
 def test_an_unknown_benchmark_exits_2_and_names_those_that_exist(capsys):

@@ -14,7 +14,8 @@ from paddle._engine.blas import Step
 from paddle._engine.program import Form, Shape
 
 LEAST, MOST = 4, 256
-"""Rows of what is multiplied. With fewer, a product is hardly more than reading the matrix."""
+"""Rows of what is multiplied. With fewer, a product is hardly more than reading the matrix; and there are
+processors on which BLAS is as fast with less (kernels/products.py)."""
 
 _LOWEST, _NARROWEST = 16, 64
 """Rows and columns of a matrix: what is in the nearest cache together, and the widest tile."""
@@ -36,9 +37,9 @@ def room(x: Form, y: Form) -> Mapping[str, Form]:
     """What WayBack needs besides, for a matrix y or rows of one."""
     if not pays(x.shape[0], y.shape, x.dtype, y.dtype):
         return {}
-    from paddle._engine.kernels.products import room as shapes  # loads numba
+    from paddle._engine.kernels import products  # loads numba
 
-    found = shapes(x.shape[0], y.shape[0])
+    found = products.room(x.shape[0], y.shape[0]) if x.shape[0] <= products.MOST else {}
     return {name: Form(shape, "float32") for name, shape in found.items()}
 
 
@@ -49,9 +50,9 @@ def multiply(
     first, last, _ = columns.indices(y.shape[1])
     if not (_lie_well(x, y, out) and pays(len(x), (len(y), last - first), "float32")):
         return None
-    from paddle._engine.kernels.products import multiply as compiled  # loads numba
+    from paddle._engine.kernels import products  # loads numba
 
-    return partial(compiled, x, y, out, first, last)
+    return partial(products.multiply, x, y, out, first, last) if len(x) <= products.MOST else None
 
 
 def multiply_back(

@@ -21,6 +21,9 @@ from paddle._engine.kernels.tiles import ROWS, SQUARE, WIDTH, add_tile, turn_squ
 Array: TypeAlias = np.ndarray
 Room: TypeAlias = tuple[Array, Array, Array, Array]
 
+MOST = 256 if WIDTH == 64 else 32
+"""Rows of what is multiplied. With more BLAS is as fast, with narrow registers sooner."""
+
 _BLOCK = 4 * ROWS
 """Rows of a matrix that are in the nearest cache together."""
 
@@ -83,6 +86,7 @@ def multiply_back(
         _turn(x, first, x_turned, 0, samples, height)
     _clear(below_turned, 0, height, 0, below_turned.shape[1])
     _clear(panel, samples, len(panel), 0, WIDTH)
+    asked = 1 if below.size and is_added else ROWS  # what is moved has been asked for to pass back, mostly
     for begin in range(0, width, WIDTH):
         column = min(begin, width - WIDTH)
         _take(slope, column, begin - column, panel)
@@ -97,7 +101,7 @@ def multiply_back(
             if target.size:
                 if not is_added:
                     _clear(target, row, min(row + _BLOCK, height), begin, column + WIDTH)
-                _move(target, row, column, x_turned, panel, factor, ahead)
+                _move(target, row, column, x_turned, panel, factor, (*ahead, asked))
     if below.size:
         _turn(below_turned, 0, below, first, height, samples)
 
@@ -148,12 +152,18 @@ def _pass_back(y: Array, row: int, column: int, panel: Array, below: Array, ahea
 
 @kernel
 def _move(
-    target: Array, row: int, column: int, x: Array, panel: Array, factor: np.float32, ahead: tuple[int, int]
+    target: Array,
+    row: int,
+    column: int,
+    x: Array,
+    panel: Array,
+    factor: np.float32,
+    ahead: tuple[int, int, int],
 ) -> None:
     """target[row:, column:] += factor * x[row:] @ panel, of _BLOCK rows."""
     last = len(target) - 1
     for i in range(0, min(_BLOCK, len(target) - row), ROWS):
-        coming = (target, ahead[0] + i, ahead[1], ROWS)
+        coming = (target, ahead[0] + i, ahead[1], ahead[2])
         add_tile(target, _four(row + i, last), column, x, 0, panel, 0, x.shape[1], factor, coming)
 
 
