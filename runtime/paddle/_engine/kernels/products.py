@@ -99,9 +99,8 @@ def multiply_back(
             if below.size:
                 _pass_back(y, row, column, panel_turned, below_turned, ahead)
             if target.size:
-                if not is_added:
-                    _clear(target, row, min(row + _BLOCK, height), begin, column + WIDTH)
-                _move(target, row, column, x_turned, panel, factor, (*ahead, asked))
+                cleared = column + WIDTH if is_added else begin
+                _move(target, row, column, cleared, x_turned, panel, factor, (*ahead, asked))
     if below.size:
         _turn(below_turned, 0, below, first, height, samples)
 
@@ -155,13 +154,16 @@ def _move(
     target: Array,
     row: int,
     column: int,
+    cleared: int,
     x: Array,
     panel: Array,
     factor: np.float32,
     ahead: tuple[int, int, int],
 ) -> None:
-    """target[row:, column:] += factor * x[row:] @ panel, of _BLOCK rows."""
+    """target[row:, column:] += factor * x[row:] @ panel, of _BLOCK rows; from column ``cleared`` on they are
+    cleared before."""
     last = len(target) - 1
+    _clear(target, row, min(row + _BLOCK, len(target)), cleared, column + WIDTH)
     for i in range(0, min(_BLOCK, len(target) - row), ROWS):
         coming = (target, ahead[0] + i, ahead[1], ahead[2])
         add_tile(target, _four(row + i, last), column, x, 0, panel, 0, x.shape[1], factor, coming)
