@@ -3,8 +3,8 @@
     python -m paddle._warm
 
 trains a model as small as can be for some steps with each of the usual update rules, with a dense table and
-with a sparse one, without any pserver, adds up rows as those do who have one, multiplies few rows with a wide
-matrix, there and back, and reads a line of slots.
+with a sparse one, without any pserver, and one with a wide layer; adds up rows as those do who have a pserver, and
+reads a line of slots.
 Shards and trainers find the compiled code where numba keeps it. It must never be needed: whoever does not
 find something compiles it.
 """
@@ -18,8 +18,6 @@ import numpy as np
 import paddle.v2 as paddle
 from paddle._data.lines import Lines
 from paddle._data.slot import Slot
-from paddle._engine import few
-from paddle._engine.program import Form
 from paddle._engine.rows import SparseRows, ascends, each_once, put
 
 _WORDS, _WIDTH, _BATCH = 8, 4, 2
@@ -40,7 +38,7 @@ def main() -> None:
     SparseRows(np.zeros(_BATCH, np.int64), np.zeros((_BATCH, _WIDTH), np.float32), _WORDS).merged()
     put(np.zeros((_WORDS, _WIDTH), np.float32), each_once(np.arange(3)), np.zeros((3, _WIDTH), np.float32))
     ascends(np.arange(3))
-    _multiply()
+    _train_wide()
     Lines((Slot("words", False, False), Slot("score", True, True, (1,))), "nowhere").read(b"1 2 1 0.5\n")
 
 
@@ -61,15 +59,14 @@ def _train(name: str, optimizer: object, *, is_sparse: bool) -> None:
     trainer.train(paddle.batch(_samples, _BATCH), num_passes=1)
 
 
-def _multiply() -> None:
-    x, y, out = (np.zeros(shape, np.float32) for shape in ((8, 64), (64, 1024), (8, 1024)))
-    forms = few.room(Form(x.shape, "float32"), Form(y.shape, "float32"))
-    room = {name: np.empty(form.shape, np.float32) for name, form in forms.items()}
-    forward = few.multiply(x, y, out)
-    back = few.multiply_back(x, out, y, target=y, below=x.copy(), room=room, is_added=True)
-    assert forward is not None and back is not None
-    forward()
-    back(1.0)
+def _train_wide() -> None:
+    """As few rows and as small a layer as the engine multiplies by loops of its own."""
+    x = paddle.layer.data(name="wide", type=paddle.data_type.dense_vector(64))
+    label = paddle.layer.data(name="wide_label", type=paddle.data_type.integer_value(256))
+    guess = paddle.layer.fc(input=x, size=256, act=paddle.activation.Softmax())
+    cost = paddle.layer.classification_cost(input=guess, label=label)
+    trainer = paddle.trainer.SGD(cost, paddle.parameters.create(cost), paddle.optimizer.Momentum(momentum=0))
+    trainer.train(paddle.batch(lambda: iter([(np.zeros(64, np.float32), 0)] * 16), 16), num_passes=1)
 
 
 def _samples() -> Iterator[tuple[int, int, int]]:

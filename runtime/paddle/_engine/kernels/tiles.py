@@ -16,8 +16,6 @@ from numba.core import cgutils
 from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
-from paddle._engine.kernels.prefetch import LINE
-
 _FEATURES = get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
 ROWS, WIDTH = 4, 64 if "+avx512f" in _FEATURES else 16
 """So many sums fit into registers beside a row of a panel: there are 32 of 16 numbers, or 16 of 8."""
@@ -25,6 +23,7 @@ ROWS, WIDTH = 4, 64 if "+avx512f" in _FEATURES else 16
 SQUARE = 16
 """Rows, and columns, that are turned over in registers."""
 
+_LINE = 16  # numbers in a cache line
 _WORD = ir.IntType(32)
 _BYTES = ir.IntType(8).as_pointer()
 _ROUNDED_ONCE = ("contract",)  # a product and a sum may become one instruction
@@ -91,7 +90,7 @@ def _asking(context: Any, builder: Any, kind: Any, ahead: Any, depth: Any) -> It
     in_matrix, one = _addresses(context, builder, kind[0], matrix), depth.type(1)
     each = builder.sdiv(builder.add(depth, builder.sub(count, one)), count)
     with cgutils.for_range(builder, count) as part:
-        for line in range(0, WIDTH, LINE):
+        for line in range(0, WIDTH, _LINE):
             place = builder.add(row, part.index), builder.add(column, column.type(line))
             _ask(builder, in_matrix(*place))
         first = builder.mul(part.index, each)
