@@ -3,8 +3,8 @@
     python -m paddle._warm
 
 trains a model as small as can be for some steps with each of the usual update rules, with a dense table and
-with a sparse one, without any pserver, and one with a wide layer; adds up rows as those do who have a pserver, and
-reads a line of slots.
+with a sparse one, without any pserver, and one with a wide layer; adds up rows as who has a pserver does;
+and reads a line of slots.
 Shards and trainers find the compiled code where numba keeps it. It must never be needed: whoever does not
 find something compiles it.
 """
