@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 
 import paddle.fluid as fluid
 
@@ -106,3 +109,49 @@ def test_a_target_between_another_one_and_the_input_counts_with_its_own_gradient
     (again,) = fluid.gradients(layers.reduce_sum(slope * slope), x)
     assert again.name == "x@GRAD_0"
     np.testing.assert_allclose(fetched(again)[0], 2 * (2 * (X + 1) + 8 * X) * 8, rtol=1e-6)
+
+
+def normal(name, seed):
+    return fluid.ParamAttr(name=name, initializer=fluid.initializer.Normal(0.0, 0.3, seed=seed))
+
+
+def dense(side):
+    x, label = layers.data("x", [4]), layers.data("label", [1], dtype="int64")
+    hidden = layers.fc(x, 8, act="tanh", param_attr=normal(f"w{side}", side))
+    chance = layers.fc(hidden, 3, act="softmax", param_attr=normal(f"v{side}", side + 4))
+    return layers.mean(layers.cross_entropy(chance, label))
+
+
+def images(side):
+    x = layers.reshape(layers.data("x", [4]), [-1, 1, 2, 2])
+    found = layers.conv2d(x, 3, 3, padding=1, act="relu", param_attr=normal(f"w{side}", side))
+    return layers.mean(layers.square(layers.pool2d(found, 2, "max", 2)))
+
+
+def tables(side):
+    label, told = layers.data("label", [1], dtype="int64"), normal(f"w{side}", side)
+    own = [layers.embedding(label, [3, 2], param_attr=told) for _ in range(2)]
+    words = layers.data("words", [1], dtype="int64", lod_level=1)
+    pooled = layers.sequence_pool(layers.embedding(words, [5, 2], param_attr=normal(f"v{side}", 9)), "sum")
+    return layers.mean(layers.square(layers.concat([*own, pooled], 1) + 1.0))
+
+
+@pytest.mark.parametrize("network", [dense, images, tables])
+def test_two_losses_of_one_program_learn_what_they_would_in_two(network: Any) -> None:
+    random, exe = np.random.default_rng(1), fluid.Executor()
+    words = fluid.create_lod_tensor(random.integers(0, 5, (7, 1)), [[2, 1, 4]], fluid.CPUPlace())
+    feed = {"x": random.normal(size=(3, 4)).astype("float32"), "label": random.integers(0, 3, (3, 1))}
+
+    def losses(*sides: int) -> np.ndarray:
+        with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.scope_guard(fluid.Scope()):
+            fetch = [network(side) for side in sides]
+            for loss in fetch:
+                fluid.optimizer.SGD(0.5).minimize(loss)
+            exe.run(fluid.default_startup_program())
+            known, given = fetch[0].block.vars, feed | {"words": words}
+            fed = {name: value for name, value in given.items() if name in known}
+            return np.array([[each.item() for each in exe.run(feed=fed, fetch_list=fetch)] for _ in range(4)])
+
+    found = losses(1, 2)
+    assert (found[-1] < found[0]).all()
+    np.testing.assert_allclose(found, np.hstack([losses(1), losses(2)]), rtol=1e-5)

@@ -82,7 +82,7 @@ def _pair(add: Operator, uses: Uses) -> _Pair | None:
     """The pair that ``add`` is part of, if it and its gradients are of no use to others."""
     (between,) = add.outputs["Out"]
     behind = uses.only_reader(between)
-    if behind is None or behind.type not in (*ACTIVATIONS, _COST):
+    if behind is None or behind.type not in (*ACTIVATIONS, _COST) or uses.has_other_gradients(between):
         return None
     behind_grad = uses.writer(between + GRAD)
     if behind_grad is None:

@@ -71,6 +71,8 @@ class _Concat:
         lookup = self.uses.writer(part)
         if lookup is None or lookup.type != "lookup_table" or part in self.setting.keep:
             return None
+        if self.uses.has_other_gradients(part):
+            return None
         (table,), (ids,) = lookup.inputs["W"], lookup.inputs["Ids"]
         pointing = self.setting.variables[ids]
         readers = {id(each) for each in self.uses.readers(part)}

@@ -21,7 +21,7 @@ def fuse_pooled_lookups(operators: Sequence[Operator], setting: Setting) -> list
 def _fused(lookup: Operator, uses: Uses) -> Replaced:
     (rows,) = lookup.outputs["Out"]
     pool = uses.only_reader(rows)
-    if pool is None or pool.type != "sequence_pool":
+    if pool is None or pool.type != "sequence_pool" or uses.has_other_gradients(rows):
         return {}
     attrs = {**lookup.attrs, "pooltype": pool.attrs["pooltype"]}
     pointing: Slots = {"Ids": lookup.inputs["Ids"], "Offsets": pool.inputs["Offsets"]}

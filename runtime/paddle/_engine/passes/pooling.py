@@ -84,6 +84,8 @@ class _Chain:
         readers = {id(each) for each in self.uses.readers(name)} - {id(gradient)}
         if name in self.setting.keep or readers != {id(below)} or made is not below_gradient:
             return None
+        if self.uses.has_other_gradients(name):
+            return None
         if below_gradient is None:
             return _Link(operator, None)
         back = (operator.inputs["X"][0] + GRAD,)

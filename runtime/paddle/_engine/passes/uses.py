@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from paddle._engine.program import Operator
+from paddle._engine.program import GRAD, Operator
 
 Replaced = dict[int, Sequence[Operator]]
 """What stands in the place of an operator, by its identity."""
@@ -21,9 +21,13 @@ class Uses:
         self._keep = keep
         self._writers: dict[str, Operator] = {}
         self._readers: dict[str, list[Operator]] = {}
+        self._several: set[str] = set()
         for operator in operators:
             for name in operator.writes():
                 self._writers[name] = operator
+                source, is_gradient, call = name.partition(GRAD)
+                if is_gradient and call:
+                    self._several.add(source)
             for name in dict.fromkeys(operator.reads()):
                 self._readers.setdefault(name, []).append(operator)
 
@@ -34,6 +38,11 @@ class Uses:
     def readers(self, name: str) -> Sequence[Operator]:
         """All that read it, in their order."""
         return self._readers.get(name, ())
+
+    def has_other_gradients(self, name: str) -> bool:
+        """Whether a gradient of it goes by another name than its own: parts of it do, and those of a further
+        loss."""
+        return name in self._several
 
     def only_reader(self, name: str) -> Operator | None:
         """The one that reads it, where nobody else wants it."""
