@@ -8,6 +8,7 @@ import pytest
 
 import paddle.distributed.fleet as fleet_module
 import paddle.fluid as fluid
+from paddle._absent import NotInThisRelease
 from paddle._fleet.errors import BadStrategy, TooEarly
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.place import Role
@@ -42,6 +43,15 @@ def test_it_says_who_this_is_and_who_the_others_are() -> None:
     assert worker.worker_endpoints() == WORKERS
     assert (worker.local_rank(), worker.node_num()) == (1, 2)
     assert begun(Role.SERVER, 1).server_index() == 1
+
+
+@pytest.mark.parametrize("is_collective", [False, True])
+def test_one_process_is_refused_a_strategy_that_it_would_not_heed(is_collective: bool) -> None:
+    told = DistributedStrategy()
+    told.gradient_merge = True
+    with pytest.raises(NotInThisRelease, match=r"DistributedStrategy\.gradient_merge = True"):
+        minimized(Fleet().init(is_collective=is_collective), told)
+    minimized(Fleet().init(is_collective=is_collective), DistributedStrategy())
 
 
 def test_nothing_comes_before_init() -> None:

@@ -30,7 +30,9 @@ def strategy(a_sync: bool, **configs: Any) -> DistributedStrategy:
     return made
 
 
-def falling(rate: Any, told: DistributedStrategy, names: list[str], id: int = 0, workers: int = 1) -> Made:
+def falling(
+    rate: Any, told: DistributedStrategy, names: list[str], id: int = 0, workers: int = 1, face: Any = None
+) -> Made:
     """A program whose one parameter falls by the learning rate in each step, and its fleet."""
     fleet = Fleet().init(UserDefinedRoleMaker(current_id=id, worker_num=workers, server_endpoints=names))
     main, startup = fluid.Program(), fluid.Program()
@@ -39,8 +41,8 @@ def falling(rate: Any, told: DistributedStrategy, names: list[str], id: int = 0,
         with fluid.program_guard(main, startup), fluid.unique_name.guard():
             x = fluid.layers.data(name="x", shape=[1], dtype="float32")
             loss = fluid.layers.mean(fluid.layers.fc(x, 1, param_attr="w", bias_attr=False))
-            optimizer = paddle.optimizer.SGD if isinstance(rate, lr.LRScheduler) else fluid.optimizer.SGD
-            fleet.distributed_optimizer(optimizer(rate), told).minimize(loss)
+            face = face or (paddle if isinstance(rate, lr.LRScheduler) else fluid)
+            fleet.distributed_optimizer(face.optimizer.SGD(rate), told).minimize(loss)
     finally:
         paddle.disable_static()
     return main, startup, fleet
@@ -64,6 +66,21 @@ def test_servers_let_a_schedule_fall_that_nobody_steps() -> None:
     with pytest.warns(UserWarning, match=r"ExponentialDecay: the servers count .* every 3"):
         made = falling(lr.ExponentialDecay(1.0, 0.5), strategy(True, lr_decay_steps=3), Endpoints(1).names)
     assert rates(made, 7) == [1.0, 1.0, 0.5, 0.5, 0.5, 0.25, 0.25]
+
+
+def test_an_optimizer_of_fluid_takes_a_schedule_of_2x() -> None:
+    with pytest.warns(UserWarning, match="ExponentialDecay: the servers count"):
+        made = falling(
+            lr.ExponentialDecay(1.0, 0.5), strategy(True, lr_decay_steps=2), Endpoints(1).names, face=fluid
+        )
+    assert rates(made, 4) == [1.0, 0.5, 0.5, 0.25]
+    schedule, main, startup = lr.StepDecay(0.5, step_size=2), fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup):
+        loss = fluid.layers.mean(
+            fluid.layers.fc(fluid.layers.data("x", [1]), 1, param_attr="w", bias_attr=False)
+        )
+        fluid.optimizer.SGD(schedule).minimize(loss)
+    assert rates((main, startup, None), 5, schedule.step) == [0.5, 0.05, 0.05, 0.005, 0.005]
 
 
 @pytest.mark.parametrize(

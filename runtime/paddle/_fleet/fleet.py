@@ -196,6 +196,7 @@ class Fleet(Files):
         """Rule 2."""
         self._programs.append((program, startup))
         if not self.role_maker.place.is_distributed:
+            self._check_strategy()
             return
         mode = self._mode(program)
         if mode is not None:
@@ -223,6 +224,10 @@ class Fleet(Files):
         return modes.mode_of(
             self._strategy, is_sgd=is_sgd, values=modes.size_of(program), memory=_free_memory()
         )
+
+    def _check_strategy(self) -> None:
+        """Where one process does all no mode is asked for; what workers are refused, it is refused, too."""
+        modes.check(self._strategy)
 
     def _met(self, what: str) -> Workers:
         if self._workers is None:

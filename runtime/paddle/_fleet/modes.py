@@ -31,7 +31,7 @@ _SHARE = 0.5  # of the memory, that a model may need where each trainer has all 
 def mode_of(strategy: Any, *, is_sgd: bool, values: int, memory: int) -> ModeSpec | None:
     """The mode; None where the strategy says nothing of it. ``is_sgd``: the optimizer is plain descent.
     ``values``: how many the parameters have; ``memory``: bytes that are free."""
-    _check(strategy)
+    check(strategy)
     _tell_idle(strategy)
     configs = strategy.a_sync_configs
     k_steps = configs["k_steps"]
@@ -71,7 +71,8 @@ def _tell_idle(strategy: Any) -> None:
         warnings.warn(f"DistributedStrategy: {', '.join(idle)} changes nothing here", stacklevel=6)
 
 
-def _check(strategy: Any) -> None:
+def check(strategy: Any) -> None:
+    """Refuse what this release does not have, and what would train otherwise without it."""
     for name in OTHERWISE:
         if getattr(strategy, name):
             raise NotInThisRelease(

@@ -46,6 +46,9 @@ class OlderFleet(Fleet):
     def _mode(self, program: Any) -> ModeSpec:
         return told(self._strategy)
 
+    def _check_strategy(self) -> None:
+        told(self._strategy)
+
     def init_server(self, model_dir: str | None = None) -> None:  # type: ignore[override]
         """Prepare to serve. ``model_dir``: what ``save_persistables`` of fleet or of fluid.io wrote, to begin
         from all of it, whatever workers begin with."""

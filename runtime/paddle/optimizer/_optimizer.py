@@ -12,14 +12,10 @@ from typing import Any
 
 from paddle import _mode
 from paddle._absent import NotInThisRelease
-from paddle._program.description import unique_name
-from paddle._program.description.dtypes import VarType
-from paddle._program.description.guards import default_main_program
 from paddle._program.description.variable import Variable
 from paddle._program.files.state_dict import put_state
 from paddle._program.running.scope import global_scope
 from paddle._program.writing import optimizer as _of_programs
-from paddle.optimizer._scheduler import LRScheduler
 
 __all__ = ["Optimizer"]
 
@@ -58,9 +54,7 @@ class Optimizer(_of_programs.Optimizer):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
-        self._scheduler = learning_rate if isinstance(learning_rate, LRScheduler) else None
-        rate = learning_rate if self._scheduler is None else self._scheduler()
-        super().__init__(rate, _penalty(weight_decay), grad_clip, parameters, name)
+        super().__init__(learning_rate, _penalty(weight_decay), grad_clip, parameters, name)
 
     def minimize(
         self,
@@ -133,17 +127,6 @@ class Optimizer(_of_programs.Optimizer):
         )
 
     clear_grad = clear_gradients = step
-
-    def _create_global_learning_rate(self, program: Any = None) -> Variable:
-        program = program or default_main_program()
-        if self._scheduler is None or program in self._learning_rate_map:
-            return super()._create_global_learning_rate(program)
-        name = unique_name.generate("learning_rate")
-        made = _of_programs.persistent(name, [1], VarType.FP32, self._scheduler(), program)
-        self._scheduler._var_name = name
-        program._rates[name] = self._scheduler
-        self._learning_rate_map[program] = made
-        return made
 
     def _held_rate(self) -> Any:
         for variable in self._learning_rate_map.values():

@@ -81,3 +81,15 @@ def test_a_tree_of_ones_own_needs_its_paths() -> None:
     x, label = layers.data("x", [3]), layers.data("label", [1], dtype="int64")
     with pytest.raises(BadArgument, match="path_table"):
         layers.hsigmoid(x, label, 4, is_custom=True)
+
+
+def test_minimize_takes_the_clipping_that_it_took_before_1_8() -> None:
+    weight = layers.create_parameter(
+        [1], "float32", name="w", default_initializer=fluid.initializer.Constant(1.0)
+    )
+    loss = layers.mean(layers.data("x", [1], append_batch_size=False) * weight)
+    fluid.optimizer.SGD(1.0).minimize(loss, grad_clip=fluid.clip.GradientClipByValue(0.25))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    exe.run(feed={"x": np.ones(1, np.float32)})
+    assert fluid.global_scope().find_var("w").get_tensor().array().tolist() == [0.75]

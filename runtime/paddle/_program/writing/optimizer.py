@@ -30,7 +30,8 @@ Pairs = list[tuple[Any, Any]]
 
 
 class Optimizer:
-    """``learning_rate``: a number, or a variable of the program that holds one. ``type``: the operator's.
+    """``learning_rate``: a number, a variable of the program that holds one, or a schedule of 2.x, which is
+    asked for one at every step. ``type``: the operator's.
 
     What is remembered of each parameter the row of ``type`` says (updates.py); ``attrs`` are its numbers, and
     ``first_values`` those of what does not begin at 0, by name.
@@ -46,8 +47,13 @@ class Optimizer:
         parameter_list: Sequence[Any] | None = None,
         name: str | None = None,
     ) -> None:
+        self._scheduler = learning_rate if hasattr(learning_rate, "last_lr") else None
+        learning_rate = learning_rate if self._scheduler is None else self._scheduler()
         if not isinstance(learning_rate, int | float | Variable):
-            raise BadArgument(f"learning_rate is a number or a Variable, not {learning_rate!r}")
+            raise BadArgument(
+                "learning_rate is a number, a Variable or a schedule of paddle.optimizer.lr, not "
+                f"{learning_rate!r}"
+            )
         if hasattr(parameter_list, "_regularization_coeff"):  # releases before 1.7 have it in this place,
             name = regularization if isinstance(regularization, str) else name  # and then the name
             parameter_list, regularization = None, parameter_list
@@ -103,10 +109,13 @@ class Optimizer:
         startup_program: Program | None = None,
         parameter_list: Sequence[Any] | None = None,
         no_grad_set: Any = None,
+        grad_clip: Any = None,
     ) -> tuple[list[Operator], Pairs]:
-        """Append all that makes ``loss`` smaller; gives updates, and parameters with gradients."""
+        """Append all that makes ``loss`` smaller; gives updates, and parameters with gradients.
+        ``grad_clip``: how gradients are clipped, as releases before 1.8 take it here."""
         if not isinstance(loss, Variable):
             raise BadArgument(f"minimize takes the loss, a Variable of a program, not {loss!r}")
+        self._grad_clip = self._grad_clip if grad_clip is None else grad_clip
         pairs = self.backward(loss, startup_program, parameter_list, no_grad_set)
         return self.apply_optimize(loss, startup_program, pairs), pairs
 
@@ -193,8 +202,15 @@ class Optimizer:
             else:
                 name = unique_name.generate("learning_rate")
                 found = persistent(name, [1], VarType.FP32, float(given), program)
+                self._follow(program, name)
             self._learning_rate_map[program] = found
         return found
+
+    def _follow(self, program: Program, name: str) -> None:
+        """Have a schedule be asked for the rate at every step, where there is one."""
+        if self._scheduler is not None:
+            self._scheduler._var_name = name
+            program._rates[name] = self._scheduler
 
     def _global_learning_rate(self, program: Program | None = None) -> Variable | None:
         return self._learning_rate_map.get(program or default_main_program())
