@@ -166,8 +166,7 @@ TABLE = (
     Row("optimizer", "optimizer _complaint _public_names", "numpy"),
     Row(
         "optimizer._optimizer",
-        "optimizer regularizer _absent _mode "
-        "_program.{description, files.state_dict, running.scope, writing}",
+        "regularizer _absent _mode _program.{description, files.state_dict, running.scope, writing}",
         "importlib",
     ),
     Row("optimizer.__init__", "_public_names", "importlib"),
@@ -187,6 +186,7 @@ TABLE = (
     # Programs as people write them, under the two later faces.
     Row("_program"),
     Row("_program.modes", "_engine.exchange _program.errors"),
+    Row("_program.runtime_config", "_program.{errors, upstream_flags}"),
     Row("_program.transpiler_config", "_absent _engine.exchange _program.{modes, upstream_flags}"),
     Row("_program.upstream_flags", "_program.errors", "os"),
     Row("_program.told_to_stop", "", "os signal threading"),

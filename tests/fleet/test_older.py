@@ -10,6 +10,7 @@ from paddle.fluid.incubate.fleet.base import role_maker
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler import fleet as whole
 from paddle.fluid.incubate.fleet.parameter_server.distribute_transpiler.distributed_strategy import (
     StrategyFactory,
+    TrainerRuntimeConfig,
 )
 from paddle.fluid.incubate.fleet.parameter_server.pslib import fleet as pslib
 from paddle.fluid.transpiler import DistributeTranspilerConfig
@@ -92,6 +93,14 @@ def test_gradients_of_several_steps_are_merged_where_somebody_said_so(monkeypatc
     strategy = StrategyFactory.create_half_async_strategy()
     strategy.set_trainer_runtime_config({"max_merge_var_num": 4})
     assert (told(strategy).name, told(strategy).max_merge_var_num) == ("half_async", 4)
+    strategy.set_trainer_runtime_config({"communicator_max_merge_var_num": 6})
+    assert told(strategy).max_merge_var_num == 6
+    config = TrainerRuntimeConfig()
+    config.max_merge_var_num = 7
+    strategy.set_trainer_runtime_config(config)
+    assert told(strategy).max_merge_var_num == 7
+    config.runtime_configs["communicator_max_merge_var_num"] = "8"
+    assert told(strategy).max_merge_var_num == 8
     monkeypatch.setenv("FLAGS_communicator_max_merge_var_num", "3")
     assert told(StrategyFactory.create_async_strategy()).max_merge_var_num == 3
     fluid.set_flags({"FLAGS_communicator_max_merge_var_num": 5})
@@ -136,3 +145,24 @@ def test_what_1_x_had_and_this_has_not_is_said_by_name() -> None:
         _ = whole.save_check_point
     with pytest.raises(AttributeError, match=r"fleet\.clear_model does not exist"):
         _ = whole.clear_model
+
+
+def test_numbers_of_threads_have_the_names_of_both_releases(monkeypatch) -> None:
+    monkeypatch.setenv("CPU_NUM", "3")
+    strategy = StrategyFactory.create_async_strategy()
+    config = strategy.get_trainer_runtime_config()
+    assert config.runtime_configs["communicator_send_queue_size"] == "3"
+    strategy.set_trainer_runtime_config({"send_queue_size": 20, "communicator_thread_pool_size": 2})
+    flags = config.get_communicator_flags()
+    assert (flags["communicator_send_queue_size"], flags["communicator_thread_pool_size"]) == ("20", "2")
+    assert "communicator_send_queue_size: 20" in repr(config)
+    geo = StrategyFactory.create_geo_strategy(5).get_trainer_runtime_config().get_communicator_flags()
+    assert sorted(geo) == ["communicator_send_wait_times", "communicator_thread_pool_size"]
+
+
+def test_nothing_is_dumped_and_who_asks_for_it_is_told() -> None:
+    strategy = StrategyFactory.create_async_strategy()
+    strategy.set_debug_opt({})
+    assert strategy.get_debug_opt() == {}
+    with pytest.raises(NotImplementedError, match="nothing is dumped"):
+        strategy.set_debug_opt({"dump_slot": True})

@@ -9,74 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import ModeSpec
 from paddle._fleet.errors import BadStrategy
 from paddle._program import modes
 from paddle._program.description.options import BuildStrategy, ExecutionStrategy
+from paddle._program.runtime_config import DistributedMode, ServerRuntimeConfig, TrainerRuntimeConfig
 from paddle._program.transpiler_config import DistributeTranspilerConfig
-from paddle._program.upstream_flags import MERGED, cpu_count, merged_steps
-from paddle._program.upstream_flags import told as told_flag
+from paddle._program.upstream_flags import cpu_count
 
-_FLAGS = {
-    "max_merge_var_num": MERGED,
-    "send_queue_size": "FLAGS_communicator_send_queue_size",
-    "independent_recv_thread": "FLAGS_communicator_independent_recv_thread",
-    "min_send_grad_num_before_recv": "FLAGS_communicator_min_send_grad_num_before_recv",
-    "thread_pool_size": "FLAGS_communicator_thread_pool_size",
-    "send_wait_times": "FLAGS_communicator_send_wait_times",
-    "is_sgd_optimizer": "FLAGS_communicator_is_sgd_optimizer",
-    "rpc_deadline": "FLAGS_rpc_deadline",
-    "rpc_retry_times": "FLAGS_rpc_retry_times",
-}
-_USUAL = {"independent_recv_thread": 1, "thread_pool_size": 5, "send_wait_times": 5, "is_sgd_optimizer": 0}
-_USUAL |= {"rpc_deadline": 180000, "rpc_retry_times": 3}
-_RPC_THREADS = 12
 Options = TypeVar("Options")
-
-
-class TrainerRuntimeConfig:
-    """Numbers of a trainer's sending threads. ``max_merge_var_num`` is heeded where no trainer waits."""
-
-    def __init__(self) -> None:
-        threads = cpu_count()
-        self.runtime_configs = {
-            name: told_flag(flag) or str(_USUAL.get(name, threads)) for name, flag in _FLAGS.items()
-        }
-
-    def merged(self, usual: int) -> int:
-        """Of how many steps gradients are merged: as many as the program or a flag says, else ``usual``."""
-        said = vars(self).get("max_merge_var_num")
-        return merged_steps(usual, None if said is None else str(said))
-
-    def get_communicator_flags(self) -> dict[str, str]:
-        """All of them."""
-        return dict(self.runtime_configs)
-
-    def display(self, configs: Mapping[str, Any]) -> str:
-        """Say them."""
-        return "\n".join(f"{name}: {value}" for name, value in configs.items())
-
-    def __repr__(self) -> str:
-        return self.display(self.runtime_configs)
-
-
-class ServerRuntimeConfig:
-    """Numbers of a server's threads: kept."""
-
-    def __init__(self) -> None:
-        for name in ("rpc_send_thread_num", "rpc_get_thread_num", "rpc_prefetch_thread_num"):
-            setattr(self, f"_{name}", int(told_flag(f"FLAGS_{name}") or _RPC_THREADS))
 
 
 class DistributedStrategy:
     """What all of them have."""
 
     sync_mode = False
+    waits: int | None = None
+    """The DistributedMode."""
 
     def __init__(self) -> None:
         self._program_config = DistributeTranspilerConfig()
         self._program_config.sync_mode = self.sync_mode
         self._trainer_runtime_config = TrainerRuntimeConfig()
+        self._trainer_runtime_config.mode = self.waits
         self._server_runtime_config = ServerRuntimeConfig()
         self._execute_strategy = ExecutionStrategy()
         self._build_strategy = BuildStrategy()
@@ -100,14 +56,11 @@ class DistributedStrategy:
         """Set them: a TrainerRuntimeConfig, or a dict of some of them."""
         if isinstance(config, TrainerRuntimeConfig):
             self._trainer_runtime_config = config
+            config.mode = self.waits
             return
         if not isinstance(config, Mapping):
             raise TypeError("trainer_runtime_config only accept input type: dict or TrainerRuntimeConfig")
-        for name, value in config.items():
-            if name not in _FLAGS:
-                raise BadStrategy(f"TrainerRuntimeConfig has no {name!r}; it has {', '.join(_FLAGS)}")
-            setattr(self._trainer_runtime_config, name, value)
-            self._trainer_runtime_config.runtime_configs[name] = str(value)
+        self._trainer_runtime_config.update(config)
 
     def get_server_runtime_config(self) -> ServerRuntimeConfig:
         """Numbers of a server's threads."""
@@ -116,6 +69,18 @@ class DistributedStrategy:
     def set_server_runtime_config(self, config: Any) -> None:
         """Set them: a ServerRuntimeConfig, or a dict of some of them."""
         self._server_runtime_config = _with("server_runtime_config", self._server_runtime_config, config)
+
+    def get_debug_opt(self) -> dict[str, Any]:
+        """What is dumped: nothing."""
+        return {}
+
+    def set_debug_opt(self, opt_info: Mapping[str, Any] | None) -> None:
+        """Refuse to dump anything."""
+        if opt_info:
+            raise NotInThisRelease(
+                f"set_debug_opt({dict(opt_info)!r}) is not in this release: nothing is dumped. Fetch what "
+                "you want to see, or leave it out"
+            )
 
     def get_execute_strategy(self) -> ExecutionStrategy:
         """How a graph is run."""
@@ -152,6 +117,7 @@ class SyncStrategy(DistributedStrategy):
     """A step waits for all trainers."""
 
     sync_mode = True
+    waits = DistributedMode.SYNC
 
     def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
@@ -160,6 +126,8 @@ class SyncStrategy(DistributedStrategy):
 
 class AsyncStrategy(DistributedStrategy):
     """No trainer waits."""
+
+    waits = DistributedMode.ASYNC
 
     def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
@@ -170,6 +138,8 @@ class HalfAsyncStrategy(DistributedStrategy):
     """No trainer waits; of one, the gradients of as many steps as CPU_NUM says are merged, or of as many as
     ``max_merge_var_num`` where somebody has said that."""
 
+    waits = DistributedMode.HALF_ASYNC
+
     def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
         return modes.out_of_step(self._trainer_runtime_config.merged(cpu_count()))
@@ -177,6 +147,8 @@ class HalfAsyncStrategy(DistributedStrategy):
 
 class GeoStrategy(DistributedStrategy):
     """Trainers update by themselves and meet every ``update_frequency`` steps."""
+
+    waits = DistributedMode.GEO
 
     def __init__(self, update_frequency: int = 100) -> None:
         super().__init__()

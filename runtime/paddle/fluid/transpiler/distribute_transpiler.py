@@ -18,6 +18,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
 from paddle._program.errors import BadArgument, BadProgram
 from paddle._program.lowering.updates import UPDATES
+from paddle._program.runtime_config import DistributedMode, ServerRuntimeConfig
 from paddle._program.transpiler_config import DistributeTranspilerConfig
 from paddle._program.writing.scheduling import count_for_all
 from paddle.fluid._listed import lacking
@@ -29,8 +30,10 @@ from paddle.fluid.transpiler.trainer_program import rewrite
 __all__ = [
     "DistributeTranspiler",
     "DistributeTranspilerConfig",
+    "DistributedMode",
     "HashName",
     "RoundRobin",
+    "ServerRuntimeConfig",
     "VarBlock",
     "slice_variable",
 ]
