@@ -35,7 +35,7 @@ class DistributedMode:
     SYNC, ASYNC, HALF_ASYNC, GEO = range(4)
 
 
-_SHOWN = {
+_SHOWN: dict[int | None, tuple[str, ...]] = {
     DistributedMode.SYNC: _OF_BATCHES,
     DistributedMode.HALF_ASYNC: _OF_BATCHES,
     DistributedMode.GEO: _POOL,

@@ -16,8 +16,8 @@ from paddle._program.errors import BadArgument, BadProgram
 from paddle.fluid import transpiler, unique_name
 from paddle.fluid.executor import Executor, Scope
 from paddle.fluid.framework import Program, program_guard
-from paddle.fluid.layers import data, fc, mean, square_error_cost
-from paddle.fluid.optimizer import SGD, Momentum
+from paddle.fluid.layers import data, embedding, fc, mean, square_error_cost
+from paddle.fluid.optimizer import SGD, Adam, Momentum
 from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
 
 TWO = "10.0.0.1:6174,10.0.0.2:6174"
@@ -68,7 +68,38 @@ def test_what_only_infers_from_a_dataset_sends_nothing(monkeypatch: pytest.Monke
 
 def test_asynchronous_trainers_wait_for_no_barrier() -> None:
     _, trainer, _, _ = transpiled(sync_mode=False)
-    assert "send_barrier" not in types(trainer)
+    assert not {"send_barrier", "fetch_barrier"} & set(types(trainer))
+    assert types(trainer)[-2:] == ["recv", "recv"]
+
+
+def test_rows_are_sent_as_rows_and_received_when_a_batch_asks_for_them() -> None:
+    main, startup = Program(), Program()
+    with unique_name.guard(), program_guard(main, startup):
+        ids = data(name="ids", shape=[1], dtype="int64")
+        rows = embedding(ids, [1000, 64], is_sparse=True, is_distributed=True, param_attr="table")
+        Adam(learning_rate=0.1).minimize(mean(fc(input=rows, size=1, bias_attr=False)))
+    made = transpiler.DistributeTranspiler()
+    made.transpile(0, program=main, startup_program=startup, pservers=TWO, trainers=2)
+    assert types(main)[types(main).index("lookup_table_grad") + 1 :] == [
+        *("send", "split_selected_rows", "send", "send_barrier", "recv", "fetch_barrier")
+    ]
+    assert made.has_distributed_lookup_table and made.table_name == "table"
+    assert not transpiled()[0].has_distributed_lookup_table
+
+
+def test_a_server_declares_what_its_rule_remembers_and_one_without_parameters_does_nothing() -> None:
+    main, startup = Program(), Program()
+    with unique_name.guard(), program_guard(main, startup):
+        x = data(name="x", shape=[1000], dtype="float32")
+        Momentum(learning_rate=0.1, momentum=0.9).minimize(mean(fc(input=x, size=1000, bias_attr=False)))
+    halves, whole = transpiler.DistributeTranspiler(), transpiler.DistributeTranspiler()
+    twin = main.clone()
+    halves.transpile(0, program=main, startup_program=startup, pservers=TWO, trainers=2)
+    _, start = halves.get_pserver_programs("10.0.0.2:6174")
+    assert start.global_block().var("fc_0.w_0_velocity_0").shape == (500, 1000)
+    whole.transpile(0, program=twin, startup_program=startup, pservers=TWO, trainers=2, slice_var_up=False)
+    idle = whole.get_pserver_program("10.0.0.2:6174")
+    assert (types(idle), types(idle, 1)) == (["listen_and_serv"], [])
 
 
 def test_a_server_listens_and_updates_what_it_is_shown_with() -> None:

@@ -25,7 +25,7 @@ from paddle.fluid._listed import lacking
 from paddle.fluid.transpiler.blocks import VarBlock, slice_variable
 from paddle.fluid.transpiler.ps_dispatcher import HashName, PSDispatcher, RoundRobin
 from paddle.fluid.transpiler.server_program import Served, server_program, server_startup
-from paddle.fluid.transpiler.trainer_program import rewrite
+from paddle.fluid.transpiler.trainer_program import distributed_table, rewrite
 
 __all__ = [
     "DistributeTranspiler",
@@ -74,6 +74,8 @@ class DistributeTranspiler:
         self.startup_program = default_startup_program() if startup_program is None else startup_program
         self.pserver_endpoints = _listed(pservers)
         moved = _updates(self.origin_program)
+        self.table_name = distributed_table(self.origin_program)
+        self.has_distributed_lookup_table = self.table_name is not None
         cluster = Cluster(
             endpoints=tuple(self.pserver_endpoints),
             trainers=trainers,

@@ -104,6 +104,8 @@ def server_program(served: Served, endpoint: str) -> Program:
         made = _block(program, _update(served, kept, number, block))
         numbers.append(f"{gradient}:{made.idx}")
         blocks.append(made)
+    if not numbers:
+        blocks.append(_block(program, []))
     attrs = {
         "endpoint": endpoint,
         "Fanin": served.trainers,
@@ -134,8 +136,20 @@ def server_startup(served: Served, endpoint: str, origin: Program) -> Program:
     for kept, number in served.own(endpoint):
         piece = kept.pieces[number]
         block.create_var(piece.name, shape=piece.shape, dtype=kept.dtype, persistable=True)
+        _declare_memory(kept, piece, served.program.global_block(), block)
     program._bump()
     return program
+
+
+def _declare_memory(kept: Kept, piece: Piece, origin: Block, block: Block) -> None:
+    """What the rule remembers of a block, under the names that the trainer's program has for it."""
+    whole = tuple(origin.var(kept.name).shape)
+    for slot, names in kept.update.inputs.items():
+        if slot in ("Param", "Grad", "LearningRate"):
+            continue
+        for described in (origin.var(name) for name in names):
+            shape = piece.shape if tuple(described.shape) == whole else described.shape
+            block.create_var(described.name, shape=shape, dtype=described.dtype, persistable=True)
 
 
 def _block(program: Program, ops: Sequence[Operator]) -> Block:

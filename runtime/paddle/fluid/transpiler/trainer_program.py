@@ -16,27 +16,30 @@ def rewrite(program: Program, served: Served, trainer_id: int) -> None:
     block = program.global_block()
     gone = {id(each.update) for each in served.kept}
     block.ops = [op for op in block.ops if id(op) not in gone]
-    _tell_lookups(program, served, trainer_id)
+    tables = _tell_lookups(program, served, trainer_id)
     with program._role_guard(RPC):
         for each in served.kept:
-            _send(program, each, served, trainer_id)
+            _send(program, each, served, trainer_id, is_of_rows=each.name in tables)
         shared = {"endpoints": served.endpoints, "trainer_id": trainer_id}
         if served.sync:
             block.append_op("send_barrier", {}, {}, shared)
         for each in served.kept:
-            _receive(program, each, trainer_id)
-        block.append_op("fetch_barrier", {}, {}, shared)
+            if each.name not in tables:
+                _receive(program, each, trainer_id)
+        if served.sync:
+            block.append_op("fetch_barrier", {}, {}, shared)
     program._bump()
 
 
-def _send(program: Program, kept: Kept, served: Served, trainer_id: int) -> None:
+def _send(program: Program, kept: Kept, served: Served, trainer_id: int, *, is_of_rows: bool) -> None:
     block, gradient = program.global_block(), kept.gradient
     parts = [piece.name for piece in kept.gradients]
     if len(parts) > 1:
         for piece in kept.gradients:
             block.create_var(piece.name, shape=piece.shape, dtype=kept.dtype)
-        sections = [piece.shape[0] for piece in kept.gradients]
-        block.append_op("split_byref", {"X": [gradient]}, {"Out": parts}, {"sections": sections})
+        heights = [piece.shape[0] for piece in kept.gradients]
+        type, says = ("split_selected_rows", "height_sections") if is_of_rows else ("split_byref", "sections")
+        block.append_op(type, {"X": [gradient]}, {"Out": parts}, {says: heights})
     dummy = block.create_var(f"{gradient}@DUMMY", shape=(1,), dtype=kept.dtype)
     attrs = {
         "epmap": kept.endpoints,
@@ -58,9 +61,9 @@ def _receive(program: Program, kept: Kept, trainer_id: int) -> None:
     program.global_block().append_op("recv", {"X": [f"{kept.gradient}@DUMMY"]}, {"Out": [kept.name]}, attrs)
 
 
-def _tell_lookups(program: Program, served: Served, trainer_id: int) -> None:
-    """Rows of tables are fetched from servers when a batch asks for them."""
-    tables = {each.name: each for each in served.kept}
+def _tell_lookups(program: Program, served: Served, trainer_id: int) -> set[str]:
+    """Rows of tables are fetched from servers when a batch asks for them. Gives the names of these."""
+    tables, found = {each.name: each for each in served.kept}, set()
     for op in (op for block in program.blocks for op in block.ops if op.type in LOOKUPS):
         table = tables.get(op.input("W")[0])
         if table is not None and (op.attrs.get("is_sparse") or op.attrs.get("is_distributed")):
@@ -70,3 +73,11 @@ def _tell_lookups(program: Program, served: Served, trainer_id: int) -> None:
                 table_names=[piece.name for piece in table.pieces],
                 trainer_id=trainer_id,
             )
+            found.add(table.name)
+    return found
+
+
+def distributed_table(program: Program) -> str | None:
+    """The table of which servers have rows each, by ``is_distributed``; None where there is none."""
+    lookups = (op for block in program.blocks for op in block.ops if op.type in LOOKUPS)
+    return next((op.input("W")[0] for op in lookups if op.attrs.get("is_distributed")), None)
