@@ -248,6 +248,29 @@ def test_scripts_of_jobs_find_what_they_take_from_the_transpiler(
         _ = transpiler.details.UnionFind
 
 
+def test_a_program_of_0_11_gives_updates_and_pairs_and_its_number_is_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PADDLE_TRAINER_ID", raising=False)
+    main, startup = Program(), Program()
+    with unique_name.guard(), program_guard(main, startup):
+        loss = mean(fc(input=data(name="x", shape=[4], dtype="float32"), size=1))
+        updates, pairs = SGD(learning_rate=0.1).minimize(loss)
+        made = transpiler.DistributeTranspiler()
+        made.transpile(updates, pairs, pservers=TWO, trainers=2)
+    assert types(made.get_pserver_program("10.0.0.1:6174")) == ["listen_and_serv"]
+    with pytest.raises(BadArgument, match="set PADDLE_TRAINER_ID, from 0 to 1"):
+        made.get_trainer_program()
+    monkeypatch.setenv("PADDLE_TRAINER_ID", "1")
+    with pytest.raises(BadArgument, match="begins with a trainer's number"):
+        made.transpile([], pairs, pservers=TWO)
+    main = Program()
+    with unique_name.guard(), program_guard(main, startup):
+        loss = mean(fc(input=data(name="x", shape=[4], dtype="float32"), size=1))
+        made.transpile(*SGD(learning_rate=0.1).minimize(loss), pservers=TWO, trainers=2)
+    assert made.get_trainer_program() is main and made.trainer_id == 1
+
+
 def test_servers_are_waited_for_and_named_when_they_do_not_come() -> None:
     with socket.create_server(("127.0.0.1", 0)) as there, socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))  # and does not listen

@@ -11,6 +11,7 @@ arguments declare the same job.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from paddle._program.carrier import Carrier, Cluster
 from paddle._program.description.guards import default_main_program, default_startup_program
@@ -20,6 +21,7 @@ from paddle._program.errors import BadArgument, BadProgram
 from paddle._program.lowering.updates import UPDATES
 from paddle._program.runtime_config import DistributedMode, ServerRuntimeConfig
 from paddle._program.transpiler_config import DistributeTranspilerConfig
+from paddle._program.upstream_flags import told as told_flag
 from paddle._program.writing.scheduling import count_for_all
 from paddle.fluid._listed import lacking
 from paddle.fluid.transpiler.blocks import VarBlock, slice_variable
@@ -49,11 +51,12 @@ class DistributeTranspiler:
         if not issubclass(self.config.split_method, PSDispatcher):
             raise BadArgument(f"split_method is a PSDispatcher, not {self.config.split_method!r}")
         self._served: Served | None = None
+        self._is_unnumbered = False
 
     def transpile(
         self,
-        trainer_id: int,
-        program: Program | None = None,
+        trainer_id: int | Sequence[Operator],
+        program: Program | Sequence[Any] | None = None,
         pservers: str = "127.0.0.1:6174",
         trainers: int = 1,
         sync_mode: bool = True,
@@ -64,7 +67,11 @@ class DistributeTranspiler:
     ) -> None:
         """Make ``program``, the default one if None, trainer ``trainer_id``'s of a job of ``trainers`` with
         ``pservers``, a list ``host:port,host:port``. ``sync_mode``: a step waits for all trainers, and counts
-        the mean of their gradients; otherwise each gradient counts when it comes."""
+        the mean of their gradients; otherwise each gradient counts when it comes.
+
+        0.11 gives what ``minimize`` gave, the updates and pairs of parameters and gradients, in place of the
+        first two; a trainer's number is then said by PADDLE_TRAINER_ID."""
+        trainer_id, program = self._numbered(trainer_id, program, trainers)
         config = self.config
         config.slice_var_up = config.slice_var_up if slice_var_up is None else bool(slice_var_up)
         config.split_method = split_method or config.split_method or RoundRobin
@@ -99,6 +106,12 @@ class DistributeTranspiler:
     def get_trainer_program(self, wait_port: bool = True) -> Program:
         """The program of a trainer, to be run where the startup program was: the one that was transpiled."""
         self._known()
+        if self._is_unnumbered:
+            raise BadArgument(
+                f"transpile(optimize_ops, params_grads, ..., trainers={self.trainer_num}), as 0.11 has it, "
+                "says no trainer's number, and trainers are numbered here: set PADDLE_TRAINER_ID, from 0 to "
+                f"{self.trainer_num - 1}, in the environment of each"
+            )
         return self.origin_program
 
     def get_pserver_program(self, endpoint: str) -> Program:
@@ -121,6 +134,17 @@ class DistributeTranspiler:
         what the server has of the parameters, and gives the server's own variables theirs."""
         origin = startup_program or self.startup_program
         return server_startup(self._known(), self._own(endpoint), origin)
+
+    def _numbered(self, first: Any, second: Any, trainers: int) -> tuple[int, Program | None]:
+        """Which trainer this is, and what it trains."""
+        self._is_unnumbered = False
+        if isinstance(first, int):
+            return first, second
+        if not (first and all(isinstance(each, Operator) for each in first)):
+            raise BadArgument(f"transpile begins with a trainer's number, and not {first!r}")
+        told = told_flag("PADDLE_TRAINER_ID") or told_flag("PADDLE_INIT_TRAINER_ID")
+        self._is_unnumbered = told is None and trainers > 1
+        return int(told or 0), first[0].block.program
 
     def _known(self) -> Served:
         if self._served is None:
