@@ -14,16 +14,20 @@ from paddle._program.upstream_flags import MERGED, cpu_count, merged_steps
 from paddle._program.upstream_flags import told as told_flag
 
 _PREFIX = "communicator_"
-_MERGED = _PREFIX + "max_merge_var_num"
-_OF_CPUS = (_MERGED, _PREFIX + "send_queue_size", _PREFIX + "min_send_grad_num_before_recv")
+_OF_CPUS = (
+    MERGED,
+    "FLAGS_communicator_send_queue_size",
+    "FLAGS_communicator_min_send_grad_num_before_recv",
+)
 _USUAL = {
-    _PREFIX + "independent_recv_thread": 1,
-    _PREFIX + "thread_pool_size": 5,
-    _PREFIX + "send_wait_times": 5,
-    _PREFIX + "is_sgd_optimizer": 1,
-    "rpc_deadline": 180000,
-    "rpc_retry_times": 3,
+    "FLAGS_communicator_independent_recv_thread": 1,
+    "FLAGS_communicator_thread_pool_size": 5,
+    "FLAGS_communicator_send_wait_times": 5,
+    "FLAGS_communicator_is_sgd_optimizer": 1,
+    "FLAGS_rpc_deadline": 180000,
+    "FLAGS_rpc_retry_times": 3,
 }
+_MERGED = _PREFIX + "max_merge_var_num"
 _POOL = (_PREFIX + "thread_pool_size", _PREFIX + "send_wait_times")
 _OF_BATCHES = (_MERGED, *_POOL, _PREFIX + "send_queue_size")
 _RPC_THREADS = 12
@@ -50,7 +54,7 @@ class TrainerRuntimeConfig:
         self.mode: int | None = None
         usual = {**dict.fromkeys(_OF_CPUS, cpu_count()), **_USUAL}
         self.runtime_configs = {
-            name: told_flag(f"FLAGS_{name}") or str(value) for name, value in usual.items()
+            flag.removeprefix("FLAGS_"): told_flag(flag) or str(value) for flag, value in usual.items()
         }
         self._begun = dict(self.runtime_configs)
 
