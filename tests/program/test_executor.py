@@ -37,17 +37,21 @@ def weight() -> np.ndarray:
     return np.array(found.get_tensor())
 
 
-def test_a_pruned_run_computes_what_is_fetched_and_learns_nothing() -> None:
+def test_a_pruned_run_learns_and_computes_what_is_fetched_alone() -> None:
     exe, loss, _ = ready()
     before = weight()
-    whole = exe.run(feed=FEED, fetch_list=[loss])
-    assert not (weight() == before).any()
+    other = fluid.layers.fc(fluid.layers.data("y", [3]), 1)  # fetched by nobody, and fed nothing
+    exe.run(fluid.default_startup_program())
     fluid.global_scope().find_var("w").get_tensor().set(before)
-    fluid.global_scope().find_var("fc_0.b_0").get_tensor().set(np.zeros(1, np.float32))
-    for _ in range(2):
-        np.testing.assert_array_equal(exe.run(feed=FEED, fetch_list=[loss], use_prune=True), whole)
-    np.testing.assert_array_equal(weight(), before)
+    for step in (1, 2):
+        exe.run(feed=FEED, fetch_list=[loss], use_prune=True)
+        np.testing.assert_allclose(weight(), before - 0.1 * step, rtol=1e-5)
     assert len(fluid.default_main_program()._twins) == 1
+    test = fluid.default_main_program().clone(for_test=True)
+    exe.run(test, feed=FEED, fetch_list=[loss], use_prune=True)
+    np.testing.assert_allclose(weight(), before - 0.2, rtol=1e-5)
+    with pytest.raises(ValueError, match="y"):
+        exe.run(feed=FEED, fetch_list=[other], use_prune=True)
 
 
 def test_a_pruned_run_learns_where_updates_are_fetched() -> None:
@@ -57,6 +61,8 @@ def test_a_pruned_run_learns_where_updates_are_fetched() -> None:
     np.testing.assert_allclose(weight(), before - 0.1, rtol=1e-6)
     exe.run(feed=FEED, fetch_list=[loss.name, *made[0]], use_prune=True)
     np.testing.assert_allclose(weight(), before - 0.2, rtol=1e-6)
+    assert len(exe.run(feed=FEED, fetch_list=[[loss], made])) == 1  # it says itself that it is pruned
+    np.testing.assert_allclose(weight(), before - 0.3, rtol=1e-5)
 
 
 @pytest.mark.parametrize("wrong", ["feeds", "fetchlist", "batch_size"])
@@ -92,3 +98,27 @@ def test_a_value_that_nobody_reads_is_told_once() -> None:
             exe.run(feed={**FEED, "z": np.ones(1)}, fetch_list=[loss])
         here = [str(one.message) for one in told if one.filename == __file__]
         assert len(here) == expected and all("feed gives 'z'" in text for text in here)
+
+
+def test_what_is_fed_to_a_variable_that_outlives_a_run_stays_there() -> None:
+    exe, loss, _ = ready()
+    exe.run(fluid.default_main_program(), feed=FEED, fetch_list=[loss])
+    test = fluid.default_main_program().clone(for_test=True)
+    given = np.array([[1.0], [2.0], [3.0]], np.float32)
+    bias = np.zeros(1, np.float32)
+    name = next(each.name for each in test.all_parameters() if each.name != "w")
+    held, found = exe.run(test, feed={**FEED, "w": given, name: bias}, fetch_list=["w", loss])
+    np.testing.assert_array_equal(held, given)
+    assert float(found) == 6.0
+    assert float(exe.run(test, feed=FEED, fetch_list=[loss])[0]) == 6.0
+
+
+def test_what_a_run_makes_of_a_fed_variable_that_outlives_it_is_fetched() -> None:
+    x = fluid.data("x", [1])
+    x.persistable = True
+    fluid.default_main_program().global_block().append_op(
+        "scale", inputs={"X": [x]}, outputs={"Out": [x]}, attrs={"bias": 1.0}
+    )
+    exe = fluid.Executor()
+    assert float(exe.run(feed={"x": np.array([-1.0], np.float32)}, fetch_list=[x])[0]) == 0.0
+    assert float(exe.run(fetch_list=[x])[0]) == 1.0

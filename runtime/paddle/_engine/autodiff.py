@@ -170,6 +170,8 @@ def path_back(block: Block, influential: set[str], depends: set[str]) -> Iterato
     for operator in reversed(block.operators):
         if operator.role != "forward" or influential.isdisjoint(operator.writes()):
             continue
+        if depends.isdisjoint(operator.reads()):
+            continue  # it makes what is wanted itself, and has no need of a gradient
         gradient = registry.gradient(operator.type)
         differentiable = {
             name for slot in (gradient.given, *gradient.also) for name in operator.outputs[slot]

@@ -124,3 +124,76 @@ def test_what_a_loop_has_computed_stays_where_no_case_holds(value: float) -> Non
         layers.assign(layers.fill_constant([1], "float32", -5.0), state)
     (found,) = fluid.Executor().run(feed={"x": np.array([value], np.float32)}, fetch_list=[state])
     assert float(np.asarray(found)[0]) == (-5.0 if value > 0 else 8.0)
+
+
+@pytest.mark.parametrize(("value", "wanted"), [(1.0, np.full((2, 3), 1)), (-1.0, np.full((3, 2), 2))])
+def test_what_is_given_has_the_sizes_of_the_branch_that_was_taken(value: float, wanted: Any) -> None:
+    x = data()
+    found = layers.cond(
+        x > 0.0,
+        lambda: {"table": layers.fill_constant([2, 3], "int32", 1), "rows": [x]},
+        lambda: {"table": layers.fill_constant([3, 2], "int32", 2), "rows": [x * 2.0]},
+    )
+    assert found["table"].shape == (-1, -1)
+    fetch = [found["table"], layers.reduce_sum(found["table"]), found["rows"][0]]
+    table, total, row = fluid.Executor().run(feed={"x": np.array([value], np.float32)}, fetch_list=fetch)
+    np.testing.assert_array_equal(table, wanted)
+    assert (int(total), float(row)) == (int(wanted.sum()), value if value > 0 else 2 * value)
+
+
+def test_one_number_is_not_spread_to_the_sizes_of_the_other_branch() -> None:
+    x = data()
+    many, one = layers.fill_constant([2, 3], "float32", 1.0), layers.fill_constant([1], "float32", 2.0)
+    found = layers.cond(x > 0.0, lambda: many, lambda: one)
+    (total,) = fluid.Executor().run(
+        feed={"x": np.array([-1.0], np.float32)}, fetch_list=[layers.reduce_sum(found)]
+    )
+    assert float(total) == 2.0
+
+
+@pytest.mark.parametrize(("value", "learned"), [(1.0, 2.0), (-1.0, 2.1)])
+def test_a_branch_of_numbers_keeps_the_other_from_learning_only_when_it_is_taken(
+    value: float, learned: float
+) -> None:
+    x = data()
+    begin = fluid.initializer.Constant(2.0)
+    found = layers.cond(
+        x > 0.0,
+        lambda: layers.fill_constant([1], "float32", 1.0),
+        lambda: x * layers.create_parameter([1], "float32", name="w", default_initializer=begin),
+    )
+    fluid.optimizer.SGD(0.1).minimize(layers.mean(found))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    exe.run(feed={"x": np.array([value], np.float32)})
+    held = np.array(fluid.global_scope().find_var("w").get_tensor())
+    np.testing.assert_allclose(held, [learned], rtol=1e-6)
+
+
+def test_branches_that_give_not_alike_are_refused() -> None:
+    x = data()
+    one = layers.fill_constant([1], "float32", 1.0)
+    for yes, no in ((lambda: one, None), (lambda: one, lambda: (one, one)), (lambda: [one], lambda: 3)):
+        with pytest.raises(ValueError, match="cond"):
+            layers.cond(x > 0.0, yes, no)
+    with pytest.raises(TypeError, match="true_fn"):
+        layers.cond(x > 0.0, one, lambda: one)
+    with pytest.raises(TypeError, match="bool"), layers.Switch() as switch, switch.case(x):
+        pass
+
+
+def test_the_highest_number_stands_for_all_others() -> None:
+    index = layers.fill_constant([1], "int32", 5)
+    functions = [(at, lambda at=at: layers.fill_constant([1], "int32", at)) for at in (1, 3, 2)]
+    (found,) = fluid.Executor().run(fetch_list=[layers.switch_case(index, functions)])
+    assert int(found) == 3
+    with pytest.raises(ValueError, match="two functions for 3"):
+        layers.switch_case(index, [*functions, functions[1]])
+
+
+def test_training_in_a_branch_is_refused() -> None:
+    """It had been done in any case."""
+    x = data()
+    loss = layers.mean(layers.fc(layers.reshape(x, [1, 1]), 1))
+    with pytest.raises(ValueError, match="within a branch"):
+        layers.cond(x > 0.0, lambda: fluid.optimizer.SGD(0.1).minimize(loss))

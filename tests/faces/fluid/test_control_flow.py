@@ -297,3 +297,36 @@ def test_gradients_go_back_past_what_python_computes_on_the_way() -> None:
         assert found == pytest.approx([np.abs(values @ before).mean()], rel=1e-5)
         after = np.array(fluid.global_scope().find_var("a").get_tensor())
         np.testing.assert_allclose(before - after, 0.1 * values.T @ signs / 4, rtol=1e-4, atol=1e-7)
+
+
+def test_what_a_loop_goes_round_with_may_be_nested_and_changes_places_at_once() -> None:
+    i, end = layers.fill_constant([1], "int64", 0), layers.fill_constant([1], "int64", 3)
+    begin = {
+        "first": layers.fill_constant([1], "float32", 1.0),
+        "rest": [layers.fill_constant([1], "float32", 2.0)],
+    }
+
+    def body(i: Any, held: Any) -> Any:
+        return [i + 1, {"first": held["rest"][0], "rest": [held["first"]]}]
+
+    count, held = layers.while_loop(lambda i, held: i < end, body, [i, begin])
+    found = fluid.Executor().run(fetch_list=[count, held["first"], held["rest"][0]])
+    assert [float(each) for each in found] == [3.0, 2.0, 1.0]
+
+
+def test_a_loop_of_functions_refuses_what_is_not_as_it_takes_it() -> None:
+    i, two = layers.fill_constant([1], "int64", 0), layers.fill_constant([2], "int64", 3)
+
+    def longer(i: Any, held: list[Any]) -> Any:
+        held.append(i)
+        return i, held
+
+    for cond, body, given in (
+        (lambda i: i < 3, lambda i: [i, i], [i]),
+        (lambda i: i < two, lambda i: i + 1, [i]),
+        (lambda i, held: i < 3, longer, [i, [i]]),
+        (lambda i: i < 3, i, [i]),
+        (lambda i: i < 3, lambda i: i, []),
+    ):
+        with pytest.raises(ValueError, match=r"[Ww]hile"):
+            layers.while_loop(cond, body, given)

@@ -155,3 +155,51 @@ def test_two_losses_of_one_program_learn_what_they_would_in_two(network: Any) ->
     found = losses(1, 2)
     assert (found[-1] < found[0]).all()
     np.testing.assert_allclose(found, np.hstack([losses(1), losses(2)]), rtol=1e-5)
+def test_one_gradient_is_itself_and_lists_of_them_are_fetched() -> None:
+    x = data()
+    one = fluid.backward.calc_gradient(layers.mean(x * 2.0), x)
+    several = fluid.backward.calc_gradient(layers.mean(x * 10.0), [x, x])
+    assert (one.name, len(several)) == ("x@GRAD", 2)
+    first, *rest = fetched([one], several)
+    np.testing.assert_allclose(first, np.full((2, 2), 0.5))
+    assert [each.mean() for each in rest] == [2.5, 2.5]
+
+
+def test_what_an_operator_makes_of_nothing_has_a_gradient() -> None:
+    made = (layers.fill_constant([2], "float32", 3.0), layers.assign(np.array([1.0, 2.0], np.float32)))
+    for x in made:
+        x.stop_gradient = False
+        (slope,) = fluid.gradients(x * x, x)
+        value, found = fluid.Executor().run(fetch_list=[x, slope])
+        np.testing.assert_allclose(found, 2 * value)
+
+
+def test_what_depends_on_no_parameter_has_its_gradient_too() -> None:
+    x = layers.data("x", [2, 2], append_batch_size=False)
+    half = x * 0.5
+    loss = layers.mean(layers.fc(half, 1, param_attr="w", bias_attr=False))
+    pairs = fluid.backward.append_backward(loss)
+    assert [parameter.name for parameter, _ in pairs] == ["w"]
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    weight, found = exe.run(feed={"x": X}, fetch_list=["w", half.name + "@GRAD"])
+    np.testing.assert_allclose(found, np.tile(weight.T / 2, (2, 1)), rtol=1e-6)
+    alone = layers.mean(layers.square(half))
+    assert fluid.backward.append_backward(alone, parameter_list=[]) == []
+
+
+def test_what_is_no_list_of_variables_is_refused() -> None:
+    x = data()
+    loss = layers.mean(layers.fc(x, 1))
+    for wrong in (
+        {"parameter_list": "w"},
+        {"parameter_list": [3]},
+        {"no_grad_set": "x"},
+        {"callbacks": print},
+    ):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            fluid.backward.append_backward(loss, **wrong)
+    with pytest.raises(ValueError, match="callbacks"):
+        fluid.backward.append_backward(loss, callbacks=[print])
+    with pytest.raises(TypeError, match="no_grad_set"):
+        fluid.gradients(loss, x, no_grad_set=x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import paddle.fluid as fluid
 
@@ -29,3 +30,13 @@ def test_sequences_become_moments_and_sequences_again() -> None:
     assert found[3].lod() == [[0, 3, 5, 6]]
     np.testing.assert_array_equal(np.array(found[3]), X[[3, 4, 5, 0, 1, 2]])
     assert np.array(found[4]).shape == (1, 1)
+
+
+def test_sequences_of_sequences_are_refused() -> None:
+    """Their rows had been taken for those of the lowest level."""
+    x = layers.data("x", [2], lod_level=2)
+    moments = layers.lod_tensor_to_array(x, layers.lod_rank_table(x))
+    first = layers.array_read(moments, layers.fill_constant([1], "int64", 0))
+    feed = {"x": fluid.create_lod_tensor(X, [[2, 1], [2, 1, 3]], None)}
+    with pytest.raises(ValueError, match="2 levels"):
+        fluid.Executor().run(feed=feed, fetch_list=[first], return_numpy=False)

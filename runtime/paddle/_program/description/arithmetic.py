@@ -12,7 +12,7 @@ which it is says ``written.now().is_static``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from numbers import Number
 from typing import Any
 
@@ -53,13 +53,13 @@ class Arithmetic:
         """The same in another dtype."""
         kind = dtype_of(dtype)
         attrs = {"in_dtype": int(self.dtype), "out_dtype": int(kind)}
-        return _append(self, "cast", {"X": [self]}, attrs, kind)
+        return append(self, "cast", {"X": [self]}, attrs, kind)
 
     @property
     def T(self) -> Any:  # noqa: N802  Paddle's name
         """The same with its axes the other way round."""
         order = list(range(len(self.shape)))[::-1]
-        return _append(self, "transpose2", {"X": [self]}, {"axis": order}, self.dtype)
+        return append(self, "transpose2", {"X": [self]}, {"axis": order}, self.dtype)
 
     def __neg__(self) -> Any:
         return _scaled(self, -1.0, 0.0)
@@ -91,7 +91,7 @@ class Arithmetic:
     def __pow__(self, other: Any) -> Any:
         if _is_number(other) and is_float(self.dtype):
             unique_name.generate(_KEY)  # of the number, which the original makes a variable of
-            return _append(self, "pow", {"X": [self]}, {"factor": float(other)}, self.dtype)
+            return append(self, "pow", {"X": [self]}, {"factor": float(other)}, self.dtype)
         return _binary("elementwise_pow", self, other)
 
     def __rpow__(self, other: Any) -> Any:
@@ -105,7 +105,7 @@ class Arithmetic:
 
     def __matmul__(self, other: Any) -> Any:
         attrs = {"trans_x": False, "trans_y": False}
-        return _append(self, "matmul_v2", {"X": [self], "Y": [other]}, attrs, self.dtype)
+        return append(self, "matmul_v2", {"X": [self], "Y": [other]}, attrs, self.dtype)
 
     def __eq__(self, other: Any) -> Any:
         return _binary("equal", self, other, VarType.BOOL)
@@ -148,7 +148,9 @@ class Arithmetic:
             found = _signed("__getitem__", self, items)
             if found is not NotImplemented:
                 return found
-        return _part(self, items)
+        from paddle._program.description.indexing import part
+
+        return part(self, items)
 
     def __setitem__(self, item: Any, value: Any) -> None:
         raise BadArgument(
@@ -178,7 +180,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (Number, np.generic)) and not isinstance(value, bool)
 
 
-def _append(near: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], dtype: Any) -> Any:
+def append(near: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], dtype: Any) -> Any:
+    """What an operator gives that is appended to the block that is being written, of ``near``'s program."""
     block = near.block.program.current_block()
     key = f"{near.name}_{type}" if type in _OF_PARTS else f"{type}.tmp" if type in _WITH_SHAPES else _KEY
     made = block.create_var(unique_name.generate(key), dtype=dtype)
@@ -189,7 +192,7 @@ def _append(near: Any, type: str, inputs: Mapping[str, Any], attrs: Mapping[str,
     return made
 
 
-_OUT = {"stack": "Y"}
+_OUT = {"stack": "Y", "masked_select": "Y"}
 _WITH_SHAPES = frozenset({"squeeze2", "transpose2", "unsqueeze2"})
 _OF_PARTS = frozenset({"slice", "strided_slice"})
 _KEY = "tmp"  # by which the original counts what arithmetic gives
@@ -198,7 +201,7 @@ _KEY = "tmp"  # by which the original counts what arithmetic gives
 def _scaled(x: Any, scale: Any, bias: Any) -> Any:
     x = _beside(_beside(x, scale), bias)
     attrs = {"scale": float(scale), "bias": float(bias), "bias_after_scale": True}
-    return _append(x, "scale", {"X": [x]}, attrs, x.dtype)
+    return append(x, "scale", {"X": [x]}, attrs, x.dtype)
 
 
 def _divided(x: Any) -> Any:
@@ -226,75 +229,9 @@ def _binary(type: str, x: Any, y: Any, dtype: Any = None) -> Any:
         y = y.astype(x.dtype)
     is_along_first = not now().is_static and y.shape[:1] == (-1,) and len(y.shape) < len(x.shape)
     attrs = {"axis": 0 if is_along_first else -1}
-    return _append(x, type, {"X": [x], "Y": [y]}, attrs, x.dtype if dtype is None else dtype)
+    return append(x, type, {"X": [x], "Y": [y]}, attrs, x.dtype if dtype is None else dtype)
 
 
 def _constant(like: Any, value: Any) -> Any:
     attrs = {"shape": [1], "value": float(value), "dtype": int(like.dtype)}
-    return _append(like, "fill_constant", {}, attrs, like.dtype)
-
-
-def _part(x: Any, items: tuple[Any, ...]) -> Any:
-    """What ``x[items]`` is: slices, then without the axes that a number picked, with those that None made."""
-    rank = len(x.shape)
-    given = sum(item is not None and item is not Ellipsis for item in items)
-    if given > rank or sum(item is Ellipsis for item in items) > 1:
-        raise BadArgument(f"variable {x.name!r} has {rank} axes, and [{items}] asks for {given}")
-    axes: list[int] = []
-    cuts: list[slice] = []
-    dropped: list[int] = []
-    added: list[int] = []
-    axis = 0
-    for item in items:
-        if item is Ellipsis:
-            axis += rank - given
-        elif item is None:
-            added.append(axis - len(dropped) + len(added))
-        else:
-            cut = _cut(x, item)
-            if isinstance(item, (int, np.integer)):
-                dropped.append(axis)
-            if cut != slice(None):
-                axes.append(axis)
-                cuts.append(cut)
-            axis += 1
-    if dropped and all(cut.step in (None, 1) for cut in cuts):
-        return _reshaped(_sliced(x, axes, cuts, dropped), [], added)
-    return _reshaped(_sliced(x, axes, cuts), dropped, added)
-
-
-def _cut(x: Any, item: Any) -> slice:
-    if isinstance(item, (int, np.integer)):
-        return slice(int(item), int(item) + 1 if item != -1 else None)
-    if isinstance(item, slice):
-        return item
-    raise BadArgument(
-        f"variable {x.name!r} is indexed by numbers, slices, None and ..., not by {item!r}: see gather"
-    )
-
-
-def _sliced(x: Any, axes: list[int], cuts: list[slice], dropped: Sequence[int] = ()) -> Any:
-    if not axes:
-        return x
-    most = 2**31 - 1
-    steps = [1 if cut.step is None else int(cut.step) for cut in cuts]
-    starts = [
-        (0 if step > 0 else most) if cut.start is None else int(cut.start)
-        for cut, step in zip(cuts, steps, strict=True)
-    ]
-    ends = [
-        (most if step > 0 else -most) if cut.stop is None else int(cut.stop)
-        for cut, step in zip(cuts, steps, strict=True)
-    ]
-    attrs: dict[str, Any] = {"axes": axes, "starts": starts, "ends": ends}
-    if all(step == 1 for step in steps):
-        return _append(x, "slice", {"Input": [x]}, attrs | {"decrease_axis": list(dropped)}, x.dtype)
-    return _append(x, "strided_slice", {"Input": [x]}, {**attrs, "strides": steps}, x.dtype)
-
-
-def _reshaped(x: Any, dropped: list[int], added: list[int]) -> Any:
-    if dropped:
-        x = _append(x, "squeeze2", {"X": [x]}, {"axes": dropped}, x.dtype)
-    if added:
-        x = _append(x, "unsqueeze2", {"X": [x]}, {"axes": added}, x.dtype)
-    return x
+    return append(like, "fill_constant", {}, attrs, like.dtype)

@@ -1,9 +1,9 @@
 """Rows of branches and loops.
 
 A branch is lowered where nobody can tell whether it was taken: its operators are finite wherever what they
-read is, their slopes are, too, and they change and show nothing. Then it is computed in any case, and each
-value is chosen by the condition. All other branches, and loops, are taken on the host. Branches that write
-one name are all of one kind.
+read is, their slopes are, too, they give what has the same sizes either way, and they change and show
+nothing. Then it is computed in any case, and each value is chosen by the condition. All other branches, and
+loops, are taken on the host. Branches that write one name are all of one kind.
 """
 
 from __future__ import annotations
@@ -52,9 +52,25 @@ def _is_harmless(op: Operator) -> bool:
     if not _has_host(op.block):
         return True
     blocks = [each.attr("sub_block") for each in (op, *_beside(op))]
+    if not all(map(_gives_as_declared, blocks)):
+        return False
     for block in blocks:
         blocks += [inner for each in block.ops for inner in blocks_of(each)]
     return all(each.type in _HARMLESS for block in blocks for each in block.ops)
+
+
+def _gives_as_declared(block: Block) -> bool:
+    """Whether what it gives the outside is of the sizes and dtypes that are declared there: of branches that
+    differ in them nobody can choose number by number."""
+    for op in block.ops:
+        for name in op.output("Out") if op.type == "assign" else ():
+            (source,) = map(block._find_var_recursive, op.input("X"))
+            target = None if name in block.vars else block._find_var_recursive(name)
+            if source is None or target is None or not (source.has_shape and target.has_shape):
+                continue
+            if tuple(source.shape) != tuple(target.shape) or source.dtype != target.dtype:
+                return False
+    return True
 
 
 def _beside(op: Operator) -> list[Operator]:

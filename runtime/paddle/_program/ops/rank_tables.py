@@ -8,6 +8,7 @@ a loop.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -47,6 +48,16 @@ def _one_number(op: Operator) -> None:
     made.shape, made.dtype = (1,), VarType.INT64
 
 
+def _flat(op: Operator, value: Any) -> Any:
+    """What is walked along a table: rows, or sequences of rows, and not sequences of sequences."""
+    if isinstance(value, LoDTensor) and len(value.lod()) > 1:
+        raise BadProgram(
+            f"operator {op.type!r} (written at {op.where}) reads {op.input('X')[0]!r}, which is sequences in "
+            f"{len(value.lod())} levels; rank tables are of one in this release: DynamicRNN walks nested ones"
+        )
+    return value
+
+
 @hosts("lod_rank_table", infer=_table_of, level=0)
 def _lod_rank_table(host: Host, op: Operator) -> None:
     lengths = tensor_of(host, op, "X").recursive_sequence_lengths()
@@ -65,7 +76,7 @@ def _max_sequence_len(host: Host, op: Operator) -> None:
 @hosts("reorder_lod_tensor_by_rank", infer=_like_x)
 def _reorder(host: Host, op: Operator) -> None:
     """Sequences, or rows where there are none, in the order of the table."""
-    value, table = host.input(op, "X"), host.input(op, "RankTable")
+    value, table = _flat(op, host.input(op, "X")), host.input(op, "RankTable")
     order, rows = [number for number, _ in table], np.asarray(value)
     if not (isinstance(value, LoDTensor) and value.lod()):
         host.give(op, "Out", rows[order])
@@ -78,7 +89,7 @@ def _reorder(host: Host, op: Operator) -> None:
 @hosts("lod_tensor_to_array", infer=_moments)
 def _lod_tensor_to_array(host: Host, op: Operator) -> None:
     """The rows of each moment, of the sequences that are not over, in the order of the table."""
-    x, table = tensor_of(host, op, "X"), host.input(op, "RankTable")
+    x, table = _flat(op, tensor_of(host, op, "X")), host.input(op, "RankTable")
     rows, begins, moments = x.array(), x.lod()[-1], LoDTensorArray()
     for moment in range(table[0][1] if table else 0):
         moments.append(rows[[begins[number] + moment for number, length in table if length > moment]])

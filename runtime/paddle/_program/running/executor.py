@@ -35,7 +35,7 @@ from paddle._program.running.fetched import Fetched
 from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.parts import joined
 from paddle._program.running.places import checked
-from paddle._program.running.pruning import pruned
+from paddle._program.running.pruning import asks_for_updates, pruned
 from paddle._program.running.ranges import check_range
 from paddle._program.running.ready import Ready, ready_of
 from paddle._program.running.scope import Scope, global_scope
@@ -86,8 +86,9 @@ class Executor:
         """Run the global block once; returns the values of ``fetch_list``, Variables or names.
 
         ``return_numpy``: as arrays, else as LoDTensors, which keep where sequences begin. ``use_prune``: run
-        what these depend on and nothing else; updates are run if they are among them, as ``minimize`` returns
-        them. What is named after a feed or a fetch, a cache or a merge changes nothing.
+        what these and updates depend on, and nothing else. If what ``minimize`` returns is among them, that
+        is done, and of updates those alone are run. What is named after a feed or a fetch, a cache or a merge
+        changes nothing.
         """
         if self._closed:
             raise BadArgument("this Executor was closed: make another one")
@@ -95,8 +96,8 @@ class Executor:
         program = _program_of(program)
         scope = global_scope() if scope is None else scope
         values = _fed(feed)
-        if use_prune:
-            program, fetch_list = pruned(program, values, fetch_list)
+        if use_prune or asks_for_updates(fetch_list):
+            program, fetch_list = pruned(program, values, fetch_list, is_update)
         names = _names(fetch_list)
         known = self._programs.get(program)
         if known is None or known.version != program._version:
@@ -132,6 +133,8 @@ class Executor:
         ready = ready_of(scope, self, program, (tuple(values), tuple(names)), make)
         for name, dtype in ready.whole:
             check_range(name, np.asarray(values[name]), dtype)
+        if ready.lasting:
+            values = _put_lasting(values, ready.lasting, scope)
         _tell_rates(program, scope)
         samples = _samples(values)
         block, seed = program.global_block(), _seed_of(program._seed or self._seed, self._number)
@@ -221,9 +224,19 @@ def _prepare(
 ) -> Ready:
     block = program.global_block()
     outlives = {each.name for each in program.list_vars() if each.persistable}
-    course = Course(block, scope, fed, names, lock)
+    course = Course(block, scope, [name for name in fed if name not in outlives], names, lock)
     fetches = [(name, name in outlives, _converted(block, name)) for name in names]
-    return Ready(course, fetches, [(name, dtype) for name in fed if (dtype := _whole(block, name))])
+    whole = [(name, dtype) for name in fed if (dtype := _whole(block, name))]
+    return Ready(course, fetches, whole, [name for name in fed if name in outlives])
+
+
+def _put_lasting(values: Mapping[str, Any], lasting: Sequence[str], scope: Scope) -> dict[str, Any]:
+    """Have the scope hold what is fed to variables that outlive a run; gives all else."""
+    for name in lasting:
+        given, tensor = values[name], scope.var(name).get_tensor()
+        tensor.set(np.asarray(given))
+        tensor.set_lod(given.lod() if isinstance(given, LoDTensor) else [])
+    return {name: value for name, value in values.items() if name not in lasting}
 
 
 def _tell_unknown(program: Program, values: Mapping[str, Any]) -> None:
@@ -321,13 +334,17 @@ def _array(name: str, value: Any) -> Any:
 
 
 def _names(fetch_list: Any) -> list[str]:
-    if fetch_list is None:
-        return []
-    several = fetch_list if isinstance(fetch_list, list | tuple) else [fetch_list]
-    names: list[Any] = [each if isinstance(each, str) else getattr(each, "name", None) for each in several]
-    if not all(isinstance(each, str) for each in names):
-        raise BadArgument("fetch_list holds Variables and names of variables")
-    return names
+    return [] if fetch_list is None else _listed(fetch_list)
+
+
+def _listed(given: Any) -> list[str]:
+    """The names in a list of Variables and names, which may hold such lists, as of gradients."""
+    if isinstance(given, list | tuple):
+        return [name for each in given for name in _listed(each)]
+    name = given if isinstance(given, str) else getattr(given, "name", None)
+    if not isinstance(name, str):
+        raise BadArgument(f"fetch_list holds Variables and names of variables, not {given!r:.60}")
+    return [name]
 
 
 def _samples(values: Mapping[str, Any]) -> int:

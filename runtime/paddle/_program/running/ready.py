@@ -25,11 +25,12 @@ MOST = 64
 class Ready:
     """A program made ready for a feed and fetches: of each its name, whether it lies in the scope, and the
     dtype that it is declared as, where the engine computes in another. ``whole``: what is fed of whole
-    numbers, and the dtype of each."""
+    numbers, and the dtype of each. ``lasting``: what is fed that outlives a run."""
 
     course: Course
     fetches: Sequence[tuple[str, bool, np.dtype[Any] | None]]
     whole: Sequence[tuple[str, np.dtype[Any]]] = ()
+    lasting: Sequence[str] = ()
 
 
 @dataclass(slots=True)

@@ -10,16 +10,17 @@ what is wanted stands no operator without a gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from itertools import count
 from typing import Any
 
 from paddle._program.description.block import Block
 from paddle._program.description.dtypes import VarType, is_float
 from paddle._program.description.operator import BACKWARD, LOSS, ROLE, Operator
+from paddle._program.description.program import Program
 from paddle._program.description.variable import GRAD_SUFFIX, Parameter, Variable, of_gradient
 from paddle._program.errors import BadArgument, BadProgram
-from paddle._program.lowering.op_rows import GRADIENT_OF, goes_back
+from paddle._program.lowering.op_rows import GRADIENT_OF, goes_back, has_row, is_lowered
 from paddle._program.lowering.updates import is_update
 
 _NUMBERS = frozenset({VarType.LOD_TENSOR, VarType.LOD_TENSOR_ARRAY, VarType.SELECTED_ROWS})
@@ -37,10 +38,12 @@ def append_backward(
     if not isinstance(loss, Variable):
         raise BadArgument(f"a loss is a Variable of a program, not {loss!r}")
     block = loss.block.program.global_block()
-    stopped = _names(no_grad_set)
+    _check_callbacks(callbacks)
+    check_no_branch(loss.block.program)
+    stopped = set(_names("no_grad_set", no_grad_set))
     parameters = [each for each in _parameters(block, parameter_list) if each.name not in stopped]
     wanted = {each.name for each in parameters}
-    found = _Walk(block, [loss.name], stopped, wanted | (_open_data(block) - stopped))
+    found = _Walk(block, [loss.name], stopped, wanted | (_open_data(block) - stopped), others=True)
     if wanted and wanted.isdisjoint(found.reached):
         raise BadProgram(
             f"the loss {loss.name!r} depends on no parameter that can be trained: there is nothing to learn"
@@ -65,23 +68,42 @@ def gradients(
         ]
     if len(given) != len(targets):
         raise BadArgument(f"there are {len(targets)} targets and {len(given)} target_gradients")
+    check_no_branch(targets[0].block.program)
     block = targets[0].block.program.global_block()
     wanted = {each.name for each in inputs}
-    found = _Walk(block, [each.name for each in targets], _names(no_grad_set), wanted)
+    found = _Walk(block, [each.name for each in targets], _names("no_grad_set", no_grad_set), wanted)
     if found.path:
         found.append(given)
     return [found.gradient(each) if each.name in found.reached else None for each in inputs]
 
 
-calc_gradient = gradients
+def calc_gradient(
+    targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Collection[Any] | None = None
+) -> Any:
+    """The same, and of one input its gradient itself."""
+    found = gradients(targets, inputs, target_gradients, no_grad_set)
+    return found[0] if len(found) == 1 else found
 
 
 class _Walk:
-    """The operators between what is wanted and the targets. ``reached``: the wanted ones with a gradient."""
+    """The operators between what is wanted and the targets. ``reached``: the wanted ones with a gradient.
+    ``others``: whether all else that has gradients, and lies on lowered operators' way, gets them, too."""
 
-    def __init__(self, block: Block, targets: Sequence[str], stopped: Collection[str], wanted: set[str]):
+    def __init__(
+        self,
+        block: Block,
+        targets: Sequence[str],
+        stopped: Collection[str],
+        wanted: set[str],
+        *,
+        others: bool = False,
+    ):
         self._block, self._targets = block, targets
-        self._depends = self._depending(wanted, set(stopped) - wanted)
+        self._stopped = set(stopped) - wanted
+        self._free = _is_plain if wanted else goes_back
+        self._depends = self._needed = self._depending(wanted)
+        if others:
+            self._depends = self._needed | self._beside()
         self.path = list(self._back(set(targets) & self._depends))
         self.reached = {name for op in self.path for name in self._sources(op)} & wanted
         self._gradients: dict[str, str] = {}
@@ -147,18 +169,26 @@ class _Walk:
     def _sources(self, op: Operator) -> list[str]:
         return [name for name in op.input_arg_names if name in self._depends]
 
-    def _depending(self, wanted: set[str], stopped: set[str]) -> set[str]:
+    def _depending(self, wanted: set[str]) -> set[str]:
         depends = set(wanted)
         for op in self._block.ops:
-            if not _carries(op) or depends.isdisjoint(op.input_arg_names):
-                continue
-            for name in op.output_arg_names:
-                variable = self._block._find_var_recursive(name)
-                if variable is None or variable.stop_gradient or name in stopped:
-                    continue
-                if variable.type in _NUMBERS and is_float(variable.dtype):
-                    depends.add(name)
+            if _carries(op) and not depends.isdisjoint(op.input_arg_names):
+                depends.update(self._open(op))
         return depends
+
+    def _beside(self) -> set[str]:
+        """What else has a gradient; where something is wanted, it never makes that go through the host."""
+        several = (op for op in self._block.ops if _carries(op))
+        return {name for op in several for name in self._open(op)}
+
+    def _open(self, op: Operator) -> Iterator[str]:
+        """What it gives that gradients go through."""
+        for name in op.output_arg_names:
+            variable = self._block._find_var_recursive(name)
+            if variable is None or variable.stop_gradient or name in self._stopped:
+                continue
+            if variable.type in _NUMBERS and is_float(variable.dtype):
+                yield name
 
     def _back(self, influential: set[str]) -> list[Operator]:
         path = []
@@ -166,11 +196,16 @@ class _Walk:
             if not _carries(op) or influential.isdisjoint(op.output_arg_names):
                 continue
             sources = self._sources(op)
-            if sources:
+            if sources and (self._free(op) or not self._needed.isdisjoint(sources)):
                 _check_has_gradient(op)
                 influential.update(sources)
                 path.append(op)
         return path
+
+
+def _is_plain(op: Operator) -> bool:
+    """Whether it is one of the engine's, so that its gradient costs nothing unless somebody reads it."""
+    return has_row(op.type) and not is_update(op) and is_lowered(op)
 
 
 def _carries(op: Operator) -> bool:
@@ -205,8 +240,9 @@ def _append(
 
 
 def _parameters(block: Block, given: Sequence[Any] | None) -> list[Parameter]:
-    names = None if given is None else [each if isinstance(each, str) else each.name for each in given]
-    wanted = block.all_parameters() if names is None else [block.var(name) for name in names]
+    wanted: list[Any] = block.all_parameters()
+    if given is not None:
+        wanted = [block.var(name) for name in _names("parameter_list", given)]
     learns = (each for each in wanted if isinstance(each, Parameter) and each.trainable)
     return [each for each in learns if not each.stop_gradient]
 
@@ -217,8 +253,37 @@ def _open_data(block: Block) -> set[str]:
     return {each.name for each in data if each.has_dtype and is_float(each.dtype)}
 
 
-def _names(given: Collection[Any] | None) -> set[str]:
-    return {each if isinstance(each, str) else each.name for each in given or ()}
+def check_no_branch(program: Program) -> None:
+    """Raise where a program that trains within a branch or loop would train without it."""
+    if program.current_block_idx:
+        raise BadProgram(
+            "training within a branch or a loop (cond, case, Switch, While) is not in this release: it would "
+            "be done whether the branch is taken or not. Compute the loss by the branch and call minimize() "
+            "behind it, or write a program for each optimizer, on the same parameters, and run that one"
+        )
+
+
+def _check_callbacks(callbacks: Any) -> None:
+    if callbacks is not None and not isinstance(callbacks, list | tuple):
+        raise BadArgument(f"callbacks is a list of functions, not {callbacks!r:.60}")
+    if callbacks:
+        raise BadArgument(
+            "append_backward: callbacks are not in this release: gradients are computed by the engine, and "
+            "operators put between them would change nothing. Clip with grad_clip or fluid.clip, or look at "
+            "the operators of the program when this has returned"
+        )
+
+
+def _names(argument: str, given: Any) -> list[str]:
+    """The names of variables that an argument holds: Variables or names."""
+    if given is None:
+        return []
+    if not isinstance(given, list | tuple | Set):
+        raise BadArgument(f"{argument} is a list or set of Variables or their names, not {given!r:.60}")
+    for each in given:
+        if not isinstance(each, str | Variable):
+            raise BadArgument(f"{argument} holds Variables or names of them, not {each!r:.60}")
+    return list(dict.fromkeys(each if isinstance(each, str) else each.name for each in given))
 
 
 def _several(given: Any) -> list[Any]:

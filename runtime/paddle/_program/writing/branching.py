@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
+from math import prod
 from typing import Any
 
 from paddle._program.description.block import Block, reads_of
@@ -15,6 +17,7 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
+from paddle._program.writing.nests import assert_same_structure, flatten, pack_sequence_as
 
 
 def touched(block: Block) -> tuple[list[str], list[str]]:
@@ -43,6 +46,8 @@ class While:
         self.helper = LayerHelper("while", name=name)
         if not isinstance(cond, Variable) or cond.dtype != VarType.BOOL:
             raise BadArgument(f"While takes a bool Variable, such as less_than(x, y), not {cond!r}")
+        if prod(cond.shape) not in (1, -1):
+            raise BadArgument(f"While takes one bool, and {cond.name!r} has shape {tuple(cond.shape)}")
         self.cond_var, self.is_test = cond, is_test
 
     @contextmanager
@@ -67,21 +72,58 @@ class While:
 def while_loop(
     cond: Callable[..., Variable],
     body: Callable[..., Any],
-    loop_vars: Sequence[Variable],
+    loop_vars: Sequence[Any],
     is_test: bool = False,
     name: str | None = None,
-) -> list[Variable]:
-    """Calls ``body`` on ``loop_vars`` while ``cond`` of them holds; both are written once, as a program."""
+) -> Sequence[Any]:
+    """Calls ``body`` on ``loop_vars`` while ``cond`` of them holds; both are written once, as a program.
+    These are Variables, or lists, tuples and dicts of such."""
+    for what, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise BadArgument(f"while_loop: {what} is a function of loop_vars, not {function!r:.60}")
+    if not isinstance(loop_vars, list | tuple) or not loop_vars:
+        raise BadArgument(
+            f"while_loop: loop_vars is a list of Variables, one at least, not {loop_vars!r:.60}"
+        )
     condition = cond(*loop_vars)
-    loop = While(condition, is_test, name)
+    if not isinstance(condition, Variable) or prod(condition.shape) not in (1, -1):
+        raise BadArgument(
+            f"while_loop: cond gives one bool, a Variable of the program, not {condition!r:.60}"
+        )
+    loop, targets = While(condition, is_test, name), flatten(loop_vars)
     with loop.block():
-        made = body(*loop_vars)
+        made = body(*pack_sequence_as(loop_vars, targets))
         several = list(made) if isinstance(made, list | tuple) else [made]
-        for source, target in zip(several, loop_vars, strict=True):
+        sources = _alike("while_loop: body gives other than it takes", several, loop_vars)
+        sources = [_as_it_was(source, at, targets) for at, source in enumerate(sources)]
+        for source, target in zip(sources, targets, strict=True):
             if source is not target:
                 _assign(source, target)
         _assign(cond(*loop_vars), condition)
-    return list(loop_vars)
+    return loop_vars
+
+
+def _alike(complaint: str, given: Any, wanted: Any) -> list[Variable]:
+    """The Variables that are given, nested as others are."""
+    try:
+        assert_same_structure(given, wanted, check_types=False)
+    except ValueError as error:
+        raise BadArgument(f"{complaint}: {error}") from error
+    found = flatten(given)
+    for each in found:
+        if not isinstance(each, Variable):
+            raise BadArgument(f"{complaint}: Variables of the program are, and {each!r:.60} is not one")
+    return found
+
+
+def _as_it_was(source: Variable, at: int, targets: Sequence[Variable]) -> Variable:
+    """A loop variable that is given in the place of another one: as it is before all are set."""
+    if source is targets[at] or not any(source is each for each in targets):
+        return source
+    helper = LayerHelper("assign")
+    made = helper.create_variable_for_type_inference(source.dtype)
+    _assign(source, made)
+    return made
 
 
 class ConditionalBlock:
@@ -113,30 +155,33 @@ def cond(
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """What ``true_fn()`` gives if ``pred``, one bool, holds, and ``false_fn()`` if not: a variable, several,
-    or none; as many, of the same shapes."""
+    """What ``true_fn()`` gives if ``pred``, one bool, holds, and ``false_fn()`` if not: nothing, or Variables
+    alone or nested alike. Each has the sizes and the dtype of the one that was taken."""
+    for what, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if function is not None and not callable(function):
+            raise BadArgument(f"cond: {what} is a function without arguments, not {function!r:.60}")
     helper = LayerHelper("cond", name=name)
-    made: list[Variable] | None = None
-    shape: Any = None
-    for condition, function in ((pred, true_fn), (_negated(helper, pred), false_fn)):
-        if function is None:
-            continue
-        with ConditionalBlock([condition], is_scalar_condition=True).block():
-            shape = function()
-            found = _listed(shape)
-            if made is None:
-                made = [_outside(helper, each) for each in found]
-            if len(found) != len(made):
-                raise BadArgument(f"the functions of cond give {len(made)} and {len(found)} variables")
-            for source, target in zip(found, made, strict=True):
-                _assign(source, target)
-    if made and (true_fn is None or false_fn is None):
+    yes = no = None
+    made: list[Variable] = []
+    if true_fn is not None:
+        with ConditionalBlock([pred], is_scalar_condition=True).block():
+            yes = true_fn()
+            for each in [] if yes is None else _alike("cond: true_fn gives no Variables", yes, yes):
+                made.append(_outside(helper, each))
+                _assign(each, made[-1])
+    if false_fn is not None:
+        with ConditionalBlock([_negated(helper, pred)], is_scalar_condition=True).block():
+            no = false_fn()
+            both = yes is not None and no is not None
+            found = _alike("cond: false_fn gives other than true_fn", no, yes) if both else []
+            for each, out in zip(found, made, strict=False):
+                _assign_either(each, out)
+    if (yes is None) != (no is None):
+        which = "false_fn" if yes is None else "true_fn"
         raise BadArgument(
-            "cond: one function gives something, and the other, which is None, nothing: tell both"
+            f"cond: {which} gives something, and the other function nothing: have both give as much"
         )
-    if not made:
-        return None
-    return made if isinstance(shape, list | tuple) else made[0]
+    return None if no is None else pack_sequence_as(no, made)
 
 
 def case(
@@ -170,12 +215,14 @@ def switch_case(
     default: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """What the function of that number gives; of none such, ``default``, or else the last."""
+    """What the function of that number gives; of none such, ``default``, or else that of the highest."""
     if isinstance(branch_fns, Mapping):
-        branch_fns = sorted(branch_fns.items())
+        branch_fns = list(branch_fns.items())
     elif isinstance(branch_fns, list | tuple):
         branch_fns = [each if isinstance(each, tuple) else (at, each) for at, each in enumerate(branch_fns)]
-    pairs = _pairs("switch_case: branch_fns", int, branch_fns)
+    pairs = sorted(_pairs("switch_case: branch_fns", int, branch_fns), key=lambda pair: pair[0])
+    if twice := [number for (number, _), (other, _) in pairwise(pairs) if number == other]:
+        raise BadArgument(f"switch_case: branch_fns has two functions for {twice[0]}: keep one")
     helper = LayerHelper("switch_case", name=name)
     return case([(_is_number(helper, branch_index, at), function) for at, function in pairs], default, name)
 
@@ -206,10 +253,15 @@ def _outside(helper: LayerHelper, like: Variable) -> Variable:
     return around.create_var(name, stop_gradient=like.stop_gradient, **traits)
 
 
-def _listed(given: Any) -> list[Variable]:
-    if given is None:
-        return []
-    return list(given) if isinstance(given, list | tuple) else [given]
+def _assign_either(source: Variable, target: Variable) -> None:
+    """Have ``target`` be what ``source`` is, or what it was made to be where the other branch is taken. Sizes
+    that differ are open; of other dtypes, or numbers of axes, this one's are declared, as upstream."""
+    other, stopped = tuple(target.shape), target.stop_gradient and source.stop_gradient
+    shape = own = tuple(source.shape)
+    if len(own) == len(other):
+        shape = tuple(size if size == its else -1 for size, its in zip(own, other, strict=True))
+    _assign(source, target)
+    target.shape, target.dtype, target.stop_gradient = shape, source.dtype, stopped
 
 
 def _assign(source: Variable, target: Variable) -> None:

@@ -23,7 +23,7 @@ from paddle._program.description.program import Program
 from paddle._program.description.variable import Parameter, Variable
 from paddle._program.errors import BadArgument
 from paddle._program.lowering.updates import UPDATES, Kept
-from paddle._program.writing.backward import append_backward
+from paddle._program.writing.backward import append_backward, check_no_branch
 from paddle._program.writing.initializer import Constant, RowsInitializer
 
 Pairs = list[tuple[Any, Any]]
@@ -93,6 +93,7 @@ class Optimizer:
                 "no_grad_set names all of them"
             )
         program = pairs[0][0].block.program
+        check_no_branch(program)
         with program._optimized_guard(pairs):
             pairs = self._clipped(pairs)
             pairs = self._regularized(pairs)

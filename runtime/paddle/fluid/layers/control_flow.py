@@ -48,6 +48,8 @@ class Switch:
     @contextmanager
     def case(self, condition: Variable) -> Iterator[None]:
         """What is done if this holds, and no condition before it."""
+        if not isinstance(condition, Variable) or condition.dtype != VarType.BOOL:
+            raise BadArgument(f"Switch.case takes a bool Variable, as of less_than(x, y), not {condition!r}")
         negated = self._op("logical_not", condition)
         taken = condition
         if self._none_before is not None:
