@@ -115,6 +115,7 @@ def test_samplers() -> None:
     assert list(SequenceSampler(source)) == [0, 1, 2, 3, 4]
     assert sorted(RandomSampler(source)) == [0, 1, 2, 3, 4]
     assert len(list(RandomSampler(source, replacement=True, num_samples=9))) == 9
+    assert list(RandomSampler(source, generator=iter([4, 2]))) == [4, 2]
     assert set(WeightedRandomSampler([0, 1, 0, 1], 20)) == {1, 3}
     assert list(BatchSampler(sampler=[3, 1, 2], batch_size=2)) == [[3, 1], [2]]
     with pytest.raises(ValueError, match="either a dataset or a sampler"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ class SequenceSampler(Sampler):
 
 class RandomSampler(Sampler):
     """All numbers in an order of chance; or ``num_samples`` draws with ``replacement``. ``generator``:
-    numbers, in place of chance."""
+    numbers, in place of chance; a pass ends where they do."""
 
     def __init__(
         self,
@@ -75,8 +76,7 @@ class RandomSampler(Sampler):
 
     def __iter__(self) -> Iterator[int]:
         if self.generator is not None:
-            drawn = iter(self.generator)
-            return (int(next(drawn)) for _ in range(self.num_samples))
+            return map(int, islice(self.generator, self.num_samples))
         if self.replacement:
             return iter(np.random.randint(0, len(self.data_source), self.num_samples).tolist())
         return iter(np.random.permutation(len(self.data_source)).tolist())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle._program.description import program_desc
+from paddle._program.description.block import reads_of
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
@@ -38,8 +39,9 @@ def pruned(feeds: Sequence[str], targets: Sequence[Variable], program: Program) 
 def with_feeds_and_fetches(program: Program, feeds: Sequence[str], targets: Sequence[str]) -> Program:
     """Add the operators that say in which order values come and go."""
     block = program.global_block()
+    read = {name for op in block.ops for name in reads_of(op)} | set(targets)
     for name in feeds:
-        if not block.has_var(name):
+        if name not in read:
             raise BadArgument(
                 f"save_inference_model: target_vars do not depend on {name!r} of "
                 "feeded_var_names: leave it out"

@@ -60,6 +60,7 @@ def create_parameter(
     default_initializer: Initializer | None = None,
 ) -> Variable:
     """A parameter of one's own."""
+    _check_sizes("create_parameter", shape)
     helper = LayerHelper("create_parameter", name=name)
     attr = ParamAttr._to_attr(attr)
     if attr is not False and attr.name is None and name is not None:
@@ -78,10 +79,17 @@ def create_global_var(
     name: str | None = None,
 ) -> Variable:
     """A variable of the global block that begins as ``value`` everywhere."""
+    _check_sizes("create_global_var", shape)
     helper = LayerHelper("global_var", name=name)
     made = helper.create_global_variable(persistable, name=name, dtype=dtype, shape=list(shape))
     helper.set_variable_initializer(made, Constant(value=float(value), force_cpu=force_cpu))
     return made
+
+
+def _check_sizes(layer: str, shape: Any) -> None:
+    whole = isinstance(shape, list | tuple) and all(isinstance(size, int | np.integer) for size in shape)
+    if not whole:
+        raise BadArgument(f"{layer}: shape is a list of whole numbers, not {shape!r:.60}")
 
 
 def cast(x: Variable, dtype: Any) -> Variable:
