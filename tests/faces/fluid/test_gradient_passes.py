@@ -155,6 +155,8 @@ def test_two_losses_of_one_program_learn_what_they_would_in_two(network: Any) ->
     found = losses(1, 2)
     assert (found[-1] < found[0]).all()
     np.testing.assert_allclose(found, np.hstack([losses(1), losses(2)]), rtol=1e-5)
+
+
 def test_one_gradient_is_itself_and_lists_of_them_are_fetched() -> None:
     x = data()
     one = fluid.backward.calc_gradient(layers.mean(x * 2.0), x)
