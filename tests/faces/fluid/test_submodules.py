@@ -52,8 +52,8 @@ def test_decorated_functions_keep_their_names_and_loggers_their_handler() -> Non
 
 
 def test_names_of_contrib_layers_say_so_at_contrib() -> None:
-    with pytest.raises(AttributeError, match="basic_lstm is not in this release"):
-        _ = fluid.contrib.basic_lstm
+    with pytest.raises(AttributeError, match="tree_conv is not in this release"):
+        _ = fluid.contrib.tree_conv
 
 
 def test_nested_structures_are_walked_in_one_order() -> None:
