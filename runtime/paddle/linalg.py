@@ -13,7 +13,9 @@ from paddle._absent import AbsentName
 from paddle.tensor import math
 from paddle.tensor._append import append, append_all
 from paddle.tensor.creation import tril, triu
-from paddle.tensor.linalg import dist, matmul, norm
+from paddle.tensor.linalg import dist as dist
+from paddle.tensor.linalg import matmul
+from paddle.tensor.linalg import norm as norm
 from paddle.tensor.logic import greater_than
 from paddle.tensor.manipulation import cast, transpose, unsqueeze
 from paddle.tensor.stat import mean

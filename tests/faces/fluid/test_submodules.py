@@ -104,7 +104,6 @@ def test_arguments_of_layers_of_ones_own_are_checked() -> None:
         ("contrib", "decorate", "minimize with the optimizer itself"),
         ("contrib", "load_persistables_for_increment", "load_persistables"),
         ("transpiler", "GeoSgdTranspiler", "geo_sgd_mode"),
-        ("transpiler.distribute_transpiler", "DistributedMode", "sync_mode"),
     ],
 )
 def test_names_that_are_not_built_say_what_there_is_instead(module: str, name: str, instead: str) -> None:
