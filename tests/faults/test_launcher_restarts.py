@@ -214,6 +214,7 @@ def test_in_step_with_snapshots_the_third_death_ends_the_job_and_says_what_was_t
     assert "to go on from the snapshots: python paddle.py --resume=JOB" in output
 
 
+@pytest.mark.thorough  # one after the other they are killed above
 def test_in_step_a_pserver_and_a_trainer_killed_together_between_two_passes_cost_no_bit(begin, whole) -> None:
     """Only the process that is gone could tell what the shard's snapshot lacks: all begin again from that."""
     job = begin(*KEPT, stays="1 end")

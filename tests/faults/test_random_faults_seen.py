@@ -17,6 +17,7 @@ from tests.faults.random_faults.monitor import Monitor, Seen
 from tests.faults.random_faults.run import Broken, run
 from tests.faults.random_faults.said import NEAR, Said
 from tests.faults.random_faults.scenario import ModeName, Scenario
+from tests.marks import on_demand
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
@@ -29,10 +30,10 @@ _AGAIN = "dense shard at 127.0.0.1:1: goes on from version 7 in a folder"
 @pytest.mark.parametrize(
     ("defect", "mode", "seed", "what"),
     [
-        ("twice", "ssp", 114, "moved by .* for process"),
-        pytest.param("never", "ssp", 114, "moved by .* for process", marks=pytest.mark.thorough),
-        pytest.param("back", "ssp", 114, "went back from version", marks=pytest.mark.thorough),
-        pytest.param("unspared", "sync", 417, "differs from what a job comes to", marks=pytest.mark.thorough),
+        on_demand("twice", "ssp", 114, "moved by .* for process"),
+        on_demand("never", "ssp", 114, "moved by .* for process"),
+        on_demand("back", "ssp", 114, "went back from version"),
+        on_demand("unspared", "sync", 417, "differs from what a job comes to"),
         ("torn", "sync", 3, "has not the w that trainers ended with"),
     ],
 )

@@ -190,6 +190,7 @@ def test_nothing_is_left_where_mpirun_ends(mpi, cluster, signals) -> None:
     assert process.returncode != 0
 
 
+@pytest.mark.thorough  # test_platform_mpi.py kills one, too
 def test_a_rank_that_is_killed_takes_its_processes_and_the_job_with_it(mpi, cluster) -> None:
     process = mpi.start("--map-by", "node", f"{FOLDER}/start_mpi_train.sh", "train.py", "hang")
     mpi.wait_until_it_hangs()

@@ -225,6 +225,18 @@ def test_of_scores_and_labels(name):
     assert found == pytest.approx(wanted.reshape(found.shape), rel=1e-4)
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("ignored", [-100, 2])
+def test_nll_of_many_places(reduction, ignored):
+    """(n, classes, places), and a label for each place; places whose label is ignored count nothing."""
+    label = np.array([[0, 1, 2, 0], [2, 2, 1, 0]])
+    losses = -np.take_along_axis(T, label[:, None], 1)[:, 0] * (label != ignored)
+    wanted = {"none": losses, "sum": losses.sum(), "mean": losses.sum() / np.sum(label != ignored)}[reduction]
+    _, found = computed([T, label], lambda t, y: F.nll_loss(t, y, ignore_index=ignored, reduction=reduction))
+    assert found == pytest.approx(np.asarray(wanted).reshape(found.shape), rel=1e-4)
+    assert (found.shape == label.shape) == (reduction == "none")
+
+
 def test_of_chances():
     label = (B > 0).astype(np.float32)
     exact = -(label * np.log(P) + (1 - label) * np.log(1 - P))

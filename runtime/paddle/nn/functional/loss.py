@@ -144,20 +144,27 @@ def nll_loss(
     reduction: str = "mean",
     name: str | None = None,
 ) -> Any:
-    """-input[label], where ``input`` holds logarithms of chances, (n, classes)."""
-    from paddle.nn.functional.input import one_hot
-    from paddle.tensor.manipulation import reshape
+    """-input[label], where ``input`` holds logarithms of chances, (n, classes) or (n, classes, ...).
 
+    ``label``: (n) or (n, ...). With ``reduction`` "none" there is a loss for each label.
+    """
+    from paddle.nn.functional.input import one_hot
+    from paddle.tensor.manipulation import reshape, transpose
+
+    axes, classes = len(input.shape), input.shape[1]
+    if axes > 2:
+        input = reshape(transpose(input, [0, *range(2, axes), 1]), [-1, classes])
     column = reshape(label, [-1, 1])
-    chosen = math.sum(math.multiply(input, one_hot(reshape(label, [-1]), input.shape[-1])), 1, keepdim=True)
-    loss = math.neg(chosen)
-    if weight is None and ignore_index < 0:
-        return reduced(reshape(loss, [-1]) if reduction == "none" else loss, reduction, name)
-    weights = _weights(weight, column, ignore_index)
-    weighed = math.multiply(loss, weights)
-    if reduction != "mean":
-        return reduced(reshape(weighed, [-1]), reduction, name)
-    return math.divide(math.sum(weighed), math.sum(weights), name=name)
+    loss = math.neg(math.sum(math.multiply(input, one_hot(reshape(label, [-1]), classes)), 1, keepdim=True))
+    weights = None
+    if weight is not None or ignore_index >= 0:
+        weights = _weights(weight, column, ignore_index)
+        loss = math.multiply(loss, weights)
+    if reduction == "none":
+        return reshape(loss, [-1, *label.shape[1:]] if axes > 2 else [-1], name=name)
+    if weights is None or reduction != "mean":
+        return reduced(loss, reduction, name)
+    return math.divide(math.sum(loss), math.sum(weights), name=name)
 
 
 def binary_cross_entropy(
