@@ -162,7 +162,7 @@ _INSTEAD = {
     **dict.fromkeys(("append_fetch_ops", "prepend_feed_ops"), "fluid.io.save_inference_model writes them"),
     "DataLoaderBase": "loaders are fluid.io.DataLoader and fluid.io.PyReader",
     **dict.fromkeys(
-        ("geo_sgd_transpiler", "GeoSgdTranspiler", "DistributedMode", "ServerRuntimeConfig"),
+        ("geo_sgd_transpiler", "GeoSgdTranspiler"),
         "DistributeTranspilerConfig has geo_sgd_mode, sync_mode and runtime_split_send_recv",
     ),
     "lstm": "1.8 computes it on GPUs alone: layers.rnn walks a cell, contrib.layers.basic_lstm is a stack",
