@@ -219,6 +219,7 @@ def test_a_killed_launcher_in_the_background_leaves_no_process_and_is_told(shell
     assert "stopped: leash" in agent.read_text()
 
 
+@pytest.mark.thorough
 def test_a_launcher_that_hangs_is_said_to_and_is_ended_by_force_alone(shell: Shell) -> None:
     job = shell.detached("package")
     os.kill(job.record.launcher.pid, signal.SIGSTOP)

@@ -154,6 +154,7 @@ def test_a_killed_trainer_is_replaced_in_the_midst_of_a_pass_where_none_waits_fo
     assert cost(outputs[0]) < 1.2
 
 
+@pytest.mark.thorough  # test_launcher_restarts.py kills one there, and a pserver
 def test_in_step_a_trainer_that_was_killed_between_two_passes_is_replaced_and_no_bit_is_different(
     begin: Callable[..., Job],
 ) -> None:

@@ -67,6 +67,7 @@ def test_a_killed_shard_is_told_the_same_again_in_whatever_numbers(tmp_path: Pat
     assert any((first[name] != array).any() for name, array in locally(spec, TRAINERS, STEPS).items())
 
 
+@pytest.mark.thorough
 def test_all_shards_killed_at_once_and_one_again(tmp_path: Path) -> None:
     spec = update("adam")
     with pservers(tmp_path / "kept") as job:

@@ -127,7 +127,8 @@ def test_of_a_worker_that_cannot_say_so_its_launcher_tells_the_servers_of_both(
     assert "SIGTERM" not in said
 
 
-@pytest.mark.parametrize("signum", [on_demand(signal.SIGINT), signal.SIGKILL])
+@pytest.mark.thorough
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
 def test_who_ends_the_job_on_one_machine_ends_it_on_the_other(
     machines: dict[str, Path], signum: signal.Signals
 ) -> None:

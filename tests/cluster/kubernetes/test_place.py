@@ -30,6 +30,7 @@ def test_who_has_kubectl_look_elsewhere_meanwhile_changes_nothing_for_a_job(
     assert cluster.places() == {"--context=stand-in --namespace=training"}
 
 
+@pytest.mark.thorough
 def test_fab_looks_and_stops_where_the_job_was_launched(cluster: StandIn, package: Path) -> None:
     process = start(cluster, package, "--", "hang")
     until(lambda: "trained" in log(package, 1), "a trainer", PATIENCE_S)
