@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.sparse_embedding import sparse_embedding
 from paddle.fluid._listed import lacking
 from paddle.fluid.contrib.layers.trees import tdm_child, tdm_sampler
-from paddle.fluid.layers.detection.keeping import kept
+from paddle.fluid.layers.detection.keeping import multiclass_nms2
 
 __all__ = ["multiclass_nms2", "shuffle_batch", "sparse_embedding", "tdm_child", "tdm_sampler"]
 
@@ -29,30 +27,3 @@ def shuffle_batch(x: Variable, seed: int | Variable | None = None) -> Variable:
 
 
 __getattr__ = lacking("paddle.fluid.contrib.layers")
-
-
-def multiclass_nms2(
-    bboxes: Variable,
-    scores: Variable,
-    score_threshold: float,
-    nms_top_k: int,
-    keep_top_k: int,
-    nms_threshold: float = 0.3,
-    normalized: bool = True,
-    nms_eta: float = 1.0,
-    background_label: int = 0,
-    return_index: bool = False,
-    name: str | None = None,
-) -> Any:
-    """``fluid.layers.multiclass_nms`` and, where ``return_index``, the number of each box that is kept among
-    all boxes of all images."""
-    attrs = {
-        "background_label": background_label,
-        "score_threshold": score_threshold,
-        "nms_top_k": nms_top_k,
-        "nms_threshold": nms_threshold,
-        "nms_eta": nms_eta,
-        "keep_top_k": keep_top_k,
-        "normalized": normalized,
-    }
-    return kept(bboxes, scores, attrs, return_index)

@@ -25,6 +25,35 @@ def multiclass_nms(
     """(label, score, box) of what is kept, an image's after another's: at most ``keep_top_k`` of an image,
     of at most ``nms_top_k`` of a class whose score is above a threshold. ``bboxes`` are (n, boxes, 4) and
     ``scores`` (n, classes, boxes), or sequences (boxes, classes, 4) and (boxes, classes)."""
+    found: Variable = multiclass_nms2(
+        bboxes,
+        scores,
+        score_threshold,
+        nms_top_k,
+        keep_top_k,
+        nms_threshold,
+        normalized,
+        nms_eta,
+        background_label,
+    )
+    return found
+
+
+def multiclass_nms2(
+    bboxes: Variable,
+    scores: Variable,
+    score_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    nms_threshold: float = 0.3,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    background_label: int = 0,
+    return_index: bool = False,
+    name: str | None = None,
+) -> Any:
+    """``fluid.layers.multiclass_nms`` and, where ``return_index``, the number of each box that is kept among
+    all boxes of all images."""
     attrs = {
         "background_label": background_label,
         "score_threshold": score_threshold,
@@ -34,11 +63,6 @@ def multiclass_nms(
         "keep_top_k": keep_top_k,
         "normalized": normalized,
     }
-    return kept(bboxes, scores, attrs, return_index=False)
-
-
-def kept(bboxes: Variable, scores: Variable, attrs: dict[str, Any], return_index: bool) -> Any:
-    """What is kept, and where it stood among all boxes of all images."""
     inputs = {"BBoxes": bboxes, "Scores": scores}
     if not return_index:
         return chosen("multiclass_nms", inputs, {"Out": None}, attrs)[0]

@@ -17,7 +17,7 @@ from paddle.fluid.layers.arithmetic import (
 )
 from paddle.fluid.layers.detection.chosen import chosen, listed
 from paddle.fluid.layers.detection.geometry import box_coder, iou_similarity
-from paddle.fluid.layers.detection.keeping import kept
+from paddle.fluid.layers.detection.keeping import multiclass_nms2
 from paddle.fluid.layers.detection.matching import bipartite_match, target_assign
 from paddle.fluid.layers.detection.priors import prior_box
 from paddle.fluid.layers.images import conv2d
@@ -47,15 +47,8 @@ def detection_output(
     boxes = box_coder(prior_box, prior_box_var, loc, "decode_center_size")
     chances = transpose(softmax(scores), [0, 2, 1])
     chances.stop_gradient = True
-    attrs = {
-        "background_label": 0,
-        "nms_threshold": nms_threshold,
-        "nms_top_k": nms_top_k,
-        "keep_top_k": keep_top_k,
-        "score_threshold": score_threshold,
-        "nms_eta": 1.0,
-    }
-    return kept(boxes, chances, attrs, return_index)
+    told = (score_threshold, nms_top_k, keep_top_k, nms_threshold)
+    return multiclass_nms2(boxes, chances, *told, return_index=return_index)
 
 
 def ssd_loss(
