@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from paddle._launch.agent.processes import descendants
 from tests.cluster.by_hand import NETWORK, assert_same
 from tests.faults.conftest import RunningLauncher
 from tests.waiting import until
@@ -79,8 +80,10 @@ class Job:
     def kill(self, node: int, word: str) -> None:
         """Kill the process of a role; children that it has end with it."""
         place = str(self.path(node, ""))
-        there = [pid for pid, argv in self.running.pids().items() if word in argv.split()]
-        os.kill(min(pid for pid in there if os.path.realpath(f"/proc/{pid}/cwd") == place), signal.SIGKILL)
+        named = (pid for pid, argv in self.running.pids().items() if word in argv.split())
+        there = {pid for pid in named if os.path.realpath(f"/proc/{pid}/cwd") == place}
+        (first,) = there - {child.pid for pid in there for child in descendants(pid)}
+        os.kill(first, signal.SIGKILL)
 
     def after(self, node: int) -> dict[str, np.ndarray]:
         """What the trainer there ended with."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from paddle._launch.agent.processes import descendants
 from tests.fresh import ROOT
 from tests.launch.kubernetes.rights import granted, needed
 
@@ -28,12 +29,10 @@ def _network() -> int:
     return 100 + 2 * ((os.getppid() + worker) % 70)
 
 
-def _processes() -> Iterator[tuple[int, int, list[str]]]:
-    """Each process of this machine: its number, its parent's, and its command."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            yield int(folder.name), parent, (folder / "cmdline").read_text(errors="replace").split("\0")
+def _command(pid: int) -> list[str]:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")
+    return []
 
 
 class StandIn:
@@ -122,13 +121,9 @@ class StandIn:
 
     def kills_inside(self, kind: str, rank: int, *words: str) -> None:
         """In the pod of a role the first process whose command has these words is killed, and no other."""
-        below = {int((self.pod(kind, rank) / "pid").read_text())}
-        for pid, parent, command in sorted(_processes()):
-            if parent not in below:
-                continue
-            below.add(pid)
-            if set(words) <= set(command):
-                os.kill(pid, signal.SIGKILL)
+        for process in descendants(int((self.pod(kind, rank) / "pid").read_text())):
+            if set(words) <= set(_command(process.pid)):
+                os.kill(process.pid, signal.SIGKILL)
                 return
         raise AssertionError(f"nothing of {words} runs in {kind}-{rank}")
 
