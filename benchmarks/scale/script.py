@@ -7,7 +7,7 @@ it is asked. Guarantee: a simulated trainer asks what a real one would, and noth
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -73,9 +73,9 @@ class Recorder:
     def pull(self) -> None:
         self.calls.append("pull")
 
-    def changes(self) -> Mapping[str, SparseRows]:
+    def changes(self) -> Iterator[Mapping[str, SparseRows]]:
         self.calls.append("changes")
-        return self.changed
+        yield self.changed
 
     def begin_pass(self, pass_id: int) -> None: ...
 

@@ -20,6 +20,7 @@ TABLES = (
     ParameterSpec(name="u", shape=(9, 1), sparse=True),
 )
 HELD = row_ranges(TABLES, 1, 3)
+WIDTHS = [held.width for held in HELD]
 
 
 def rows(ids: list[int]) -> Rows:
@@ -29,6 +30,10 @@ def rows(ids: list[int]) -> Rows:
 def ids_of(index: int) -> list[int]:
     held = HELD[index]
     return list(range(held.first, held.parameter.shape[0], held.stride))
+
+
+def everything() -> set[tuple[int, int]]:
+    return {(table, id) for table in range(len(HELD)) for id in ids_of(table)}
 
 
 def packed(restored: bool = False) -> list[Places]:
@@ -81,7 +86,7 @@ EVENT = st.one_of(st.tuples(TRAINER, PUSHED), st.tuples(TRAINER, st.booleans()))
 def test_each_trainer_is_told_once_of_what_others_changed_and_again_of_what_was_lost(
     kind, events, own, restored
 ):
-    changes = Changes(3, PLACES[kind](restored), own=own, restored=restored)
+    changes = Changes(3, PLACES[kind](restored), WIDTHS, own=own, restored=restored)
     reference, told = Reference(3, own=own, restored=restored), [0, 0, 0]
     for trainer, what in events:
         if isinstance(what, bool):  # whether it heard what it was told last
@@ -95,8 +100,63 @@ def test_each_trainer_is_told_once_of_what_others_changed_and_again_of_what_was_
             reference.add(trainer, [list(ids) for ids in what])
 
 
+@pytest.mark.parametrize("kind", PLACES)
+@settings(max_examples=200, deadline=None)
+@given(events=st.lists(EVENT, max_size=60), own=st.booleans(), restored=st.booleans())
+def test_in_portions_it_is_told_of_all_of_it_too(kind, events, own, restored):
+    """Whatever is changed, and lost, between two of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paddle._pserver.shard.changes.PORTION_BYTES", 50)
+        patch.setattr("paddle._pserver.shard.changes._AT_ONCE", 7)
+        changes = Changes(3, PLACES[kind](restored), WIDTHS, own=own, restored=restored)
+        due = [set(everything() if restored else ()) for _ in range(3)]
+        told = [0, 0, 0]
+
+        def portion(trainer: int) -> set[tuple[int, int]]:
+            taken = changes.take(trainer, told[trainer])
+            assert all(ids.tolist() == sorted(set(ids.tolist())) for ids in taken)
+            assert (
+                sum(8 + 4 * width for width, ids in zip(WIDTHS, taken, strict=True) for _ in ids) <= 50 + 12
+            )
+            return {(table, id) for table, ids in enumerate(taken) for id in ids.tolist()}
+
+        for trainer, what in events:
+            if isinstance(what, bool):
+                sent = portion(trainer)
+                if what:  # it came
+                    told[trainer] += 1
+                    due[trainer] -= sent
+            else:
+                changes.add(trainer, [rows(ids) for ids in what])
+                for other in range(3):
+                    if own or other != trainer:
+                        due[other] |= {(table, id) for table, ids in enumerate(what) for id in ids}
+        for trainer in range(3):
+            tellings = 0
+            while tellings < 2:  # one that has begun, and a whole one
+                due[trainer] -= portion(trainer)
+                tellings += not changes.has_more(trainer)
+                told[trainer] += 1
+            assert due[trainer] == set()
+            assert portion(trainer) == set()
+
+
+def test_what_nobody_changes_meanwhile_is_told_once_in_all_portions(monkeypatch):
+    monkeypatch.setattr("paddle._pserver.shard.changes.PORTION_BYTES", 160)
+    changes = Changes(1, packed(restored=True), WIDTHS, own=True, restored=True)
+    heard: list[list[int]] = [[], []]
+    for told in range(20):
+        for ids, more in zip(heard, changes.take(0, told), strict=True):
+            ids += more.tolist()
+        if not changes.has_more(0):
+            break
+    assert heard == [ids_of(0), ids_of(1)]
+    assert told == (len(ids_of(0)) - 1) // 10
+    assert [len(ids) for ids in changes.take(0, told + 1)] == [0, 0]
+
+
 def test_what_is_pushed_may_be_overwritten_by_the_next_push():
-    changes, ids = Changes(2, packed(), own=False), np.array([ids_of(0)[3]])
+    changes, ids = Changes(2, packed(), WIDTHS, own=False), np.array([ids_of(0)[3]])
     changes.add(0, [Rows(ids, np.zeros((1, 2), np.float32)), rows([])])
     ids[0] = ids_of(0)[5]
     assert changes.take(1, 0)[0].tolist() == [ids_of(0)[3]]
@@ -107,7 +167,7 @@ def test_what_is_kept_for_a_row_does_not_grow_with_the_trainers(mode, each):
     update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(), mode=ModeSpec(name=mode))
     assert stamp_bytes(update) == each
     if each:
-        few, many = (Changes(trainers, packed(), own=mode != "geo") for trainers in (1, 500))
+        few, many = (Changes(trainers, packed(), WIDTHS, own=mode != "geo") for trainers in (1, 500))
         for changes in (few, many):
             stamps = changes._tables[0]
             kept = (stamps._last, stamps._by, stamps._before)
@@ -116,7 +176,7 @@ def test_what_is_kept_for_a_row_does_not_grow_with_the_trainers(mode, each):
 
 @pytest.mark.parametrize("kind", PLACES)
 def test_pushes_that_change_no_row_of_a_table_leave_nothing_behind(kind):
-    changes = Changes(2, PLACES[kind](False), own=False)
+    changes = Changes(2, PLACES[kind](False), WIDTHS, own=False)
     pushed = [rows(ids_of(0)[:6]), rows([])]
     changes.add(0, pushed)
     tracemalloc.start()

@@ -20,7 +20,8 @@ def talk(mode: ModeSpec) -> Talk:
 
 def changed(job: Talk, trainer: int, told: int) -> list[int]:
     job.ask(trainer, CountChanges(told))
-    (count,) = job.bodies[trainer][0].tolist()
+    count, more = job.bodies[trainer][0].tolist()
+    assert not more
     job.ask(trainer, PullChanges((count,)))
     ids: list[int] = job.bodies[trainer][0].tolist()
     assert job.bodies[trainer][1].shape == (count, 2)

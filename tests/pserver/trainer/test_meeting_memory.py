@@ -29,9 +29,13 @@ IDS = np.arange(0, HEIGHT - 1, 2)
 
 
 class Watched(RemoteExchange):
-    """``pushed``, ``heard``: whether the rows of the last meeting are still there."""
+    """Whether rows that were pushed, and those that were heard, are there when others are received."""
 
-    is_pushed_still_held = False
+    is_pushed_still_held = is_heard_still_held = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.portions: list[int] = []
 
     def step(
         self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
@@ -42,12 +46,16 @@ class Watched(RemoteExchange):
         del rows
         return super().step(gradients, samples, rate=rate)
 
-    def changes(self) -> Mapping[str, SparseRows]:
+    def changes(self) -> Iterator[Mapping[str, SparseRows]]:
         self.is_pushed_still_held |= self.pushed() is not None
-        changed = super().changes()
-        assert len(changed["t"].ids) == len(IDS)
-        self.heard = ref(changed["t"].values)
-        return changed
+        heard = []
+        for changed in super().changes():
+            self.is_heard_still_held |= bool(heard) and heard[-1]() is not None
+            heard.append(ref(changed["t"].values))
+            self.portions.append(len(changed["t"].ids))
+            yield changed
+            del changed
+        self.is_heard_still_held |= heard[-1]() is not None
 
 
 @pytest.fixture
@@ -62,8 +70,9 @@ def no_collector() -> Iterator[None]:
 @pytest.mark.parametrize("is_nearby", [False, True])
 @pytest.mark.parametrize("name", ["geo", "average"])
 def test_what_was_pushed_is_let_go_before_changes_are_heard_and_these_after(
-    start_pservers: Start, name: Any, is_nearby: bool
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch, name: Any, is_nearby: bool
 ) -> None:
+    monkeypatch.setattr("paddle._pserver.shard.changes.PORTION_BYTES", 1 << 20)
     mode = ModeSpec(name=name, k_steps=1, is_async=True)
     pservers = start_pservers(ports_num_for_sparse=1, num_gradient_servers=2, is_nearby=is_nearby)
     watched = pservers.exchange(0, Watched)
@@ -74,6 +83,8 @@ def test_what_was_pushed_is_let_go_before_changes_are_heard_and_these_after(
         rows = SparseRows(IDS, np.ones((len(IDS), WIDTH), np.float32), HEIGHT)
         one.step({"w": np.ones((3, 2), np.float32), "t": rows}, samples=1)
     assert not watched.is_pushed_still_held
-    assert watched.heard() is None
+    assert not watched.is_heard_still_held
+    assert sum(watched.portions) == len(IDS)
+    assert max(watched.portions) == (1 << 20) // (8 + 4 * WIDTH)
     for one in job:
         one.close()

@@ -19,7 +19,7 @@ from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 12
+PROTOCOL = 13
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14
@@ -142,7 +142,7 @@ class Recall(msgspec.Struct, frozen=True, array_like=True):
 class CountChanges(msgspec.Struct, frozen=True, array_like=True):
     """How many rows were changed since this trainer, which has heard of them ``told`` times, last did?
 
-    Answer: Answer, body = an int64 per table.
+    Answer: Answer, body = an int64 per table, of the rows of one portion; and 1 where there are more, or 0.
     """
 
     told: Count = 0

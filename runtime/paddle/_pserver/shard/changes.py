@@ -8,11 +8,12 @@ Every row has a stamp: the number of the push that changed it last. A trainer is
 stamp than its last telling, however many trainers there are: what a push costs and what is kept do not grow
 with their number. Where a trainer knows what it changed itself, a row also has who stamped it, and the last
 stamp of anybody else. The newest pushes are listed, so that few changes are found without looking at all
-rows.
+rows. Many rows are told in portions, in the order of their places; those that are changed behind it meanwhile
+are in the next telling.
 
-Guarantee: a row that was changed is in the next telling of each trainer whom it concerns; one that was lost
-on the way is told again. What is kept is a few numbers for each row, of an open table for each that was ever
-changed, within the room that open tables have.
+Guarantee: a row that was changed is in the next telling of each trainer whom it concerns; a portion that was
+lost on the way is told again. What is kept is a few numbers for each row, of an open table for each that was
+ever changed, within the room that open tables have, and for each trainer the ids of a portion.
 """
 
 from __future__ import annotations
@@ -20,18 +21,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from paddle._engine.exchange import UpdateSpec
 from paddle._pserver.memory.pages import grown
 from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.protocol.portion import PORTION_BYTES, row_bytes
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.tables import Tables
 
 LOOK_AT_ALL = 40
 """To sort an id that is listed takes about as long as to look at so many stamps."""
+
+_AT_ONCE = 1 << 18
+"""So many stamps are looked at, before it is asked whether a portion is full."""
 
 
 def looks_at_all(listed: float, held: float) -> bool:
@@ -40,16 +45,25 @@ def looks_at_all(listed: float, held: float) -> bool:
 
 
 class Changes:
-    """See the module's text. ``restored``: nobody has been told of any row. ``own``: a trainer is told of the
-    rows that it changed itself, too."""
+    """See the module's text. ``widths``: of rows, per table. ``restored``: nobody has been told of any row.
+    ``own``: a trainer is told of the rows that it changed itself, too."""
 
-    def __init__(self, trainers: int, rows: Sequence[Places], *, own: bool, restored: bool = False) -> None:
+    def __init__(
+        self,
+        trainers: int,
+        rows: Sequence[Places],
+        widths: Sequence[int],
+        *,
+        own: bool,
+        restored: bool = False,
+    ) -> None:
         self._now = int(restored)
         self._tables = [_Stamps(part, own=own, first=self._now) for part in rows]
+        self._row_bytes = [row_bytes(width) for width in widths]
         self._sent: list[list[np.ndarray]] = [[] for _ in range(trainers)]
         self._told = [0] * trainers
-        self._heard_of = [0] * trainers  # everything up to this push
-        self._sent_up_to = [0] * trainers
+        self._at = [_Telling()] * trainers
+        self._next = [_Telling()] * trainers  # once what was sent is heard
 
     def add(self, by: int, rows: Sequence[Rows]) -> None:
         """Trainer ``by`` has changed ``rows``, per table."""
@@ -60,14 +74,47 @@ class Changes:
     def take(self, trainer: int, told: int) -> list[np.ndarray]:
         """Per table the ids, ascending, of which the trainer is told now. It has been ``told`` so often."""
         if told == self._told[trainer]:
-            self._heard_of[trainer] = self._sent_up_to[trainer]
-        self._told[trainer], self._sent_up_to[trainer] = told + 1, self._now
-        self._sent[trainer] = [table.after(self._heard_of[trainer], trainer) for table in self._tables]
+            self._at[trainer] = self._next[trainer]
+        self._told[trainer] = told + 1
+        at = self._at[trainer]
+        if at.is_beginning:
+            at = at._replace(until=self._now)
+        self._sent[trainer], self._next[trainer] = self._portion(trainer, at)
         return self._sent[trainer]
+
+    def has_more(self, trainer: int) -> bool:
+        """Whether the telling of which ``take`` gave a portion goes on after it."""
+        return not self._next[trainer].is_beginning
+
+    def _portion(self, trainer: int, at: _Telling) -> tuple[list[np.ndarray], _Telling]:
+        """The ids that come ``at`` a point, and the point that is reached by them."""
+        sent, left_bytes = [np.empty(0, np.int64) for _ in self._tables], PORTION_BYTES
+        for index in range(at.table, len(self._tables)):
+            table, each_bytes = self._tables[index], self._row_bytes[index]
+            first = at.place if index == at.table else 0
+            sent[index], end = table.after(at.after, trainer, first, max(1, left_bytes // each_bytes))
+            if end is not None:
+                return sent, at._replace(table=index, place=end)
+            left_bytes -= len(sent[index]) * each_bytes
+        return sent, _Telling(after=at.until)
 
     def sent(self, trainer: int) -> list[np.ndarray]:
         """What ``take`` gave last."""
         return self._sent[trainer]
+
+
+class _Telling(NamedTuple):
+    """A point in one: of what was changed ``after`` a push, and no later than ``until`` one where it is not
+    told again, everything before this place of this table is told."""
+
+    after: int = 0
+    until: int = 0
+    table: int = 0
+    place: int = 0
+
+    @property
+    def is_beginning(self) -> bool:
+        return not self.table and not self.place
 
 
 class Places(Protocol):
@@ -131,16 +178,32 @@ class _Stamps:
             self._listed_after, dropped = self._list.popleft()
             self._listed -= len(dropped)
 
-    def after(self, push: int, trainer: int) -> np.ndarray:
-        """Ids of the rows that were changed after ``push``, and concern the trainer."""
-        if push < self._listed_after:
-            places = np.flatnonzero(self._is_after(push, trainer, slice(None)))
-        else:
-            newest_first = takewhile(lambda each: each[0] > push, reversed(self._list))
-            listed = [places for _, places in newest_first]
-            places = np.unique(np.concatenate(listed)) if listed else np.empty(0, np.int64)
-            places = places[self._is_after(push, trainer, places)]
-        return self._rows.ids(places)
+    def after(self, push: int, trainer: int, first: int, most: int) -> tuple[np.ndarray, int | None]:
+        """Ids of the rows that were changed after ``push``, and concern the trainer: of the ``first`` place
+        and those behind it, ``most`` of them. And the place of the next one, if there is one."""
+        find = self._looked_at if push < self._listed_after else self._looked_up
+        places = find(push, trainer, first, most)
+        end = int(places[most]) if len(places) > most else None
+        return self._rows.ids(places[:most]), end
+
+    def _looked_at(self, push: int, trainer: int, first: int, most: int) -> np.ndarray:
+        """Places, of ``most`` of them all and of others some."""
+        found, count = [np.empty(0, np.int64)], 0
+        for begin in range(first, len(self._last), _AT_ONCE):
+            part = slice(begin, begin + _AT_ONCE)
+            found.append(begin + np.flatnonzero(self._is_after(push, trainer, part)))
+            count += len(found[-1])
+            if count > most:
+                break
+        return np.concatenate(found)
+
+    def _looked_up(self, push: int, trainer: int, first: int, most: int) -> np.ndarray:
+        """The same from what is listed."""
+        newest_first = takewhile(lambda each: each[0] > push, reversed(self._list))
+        listed = [places[places >= first] for _, places in newest_first]
+        places = np.unique(np.concatenate(listed)) if listed else np.empty(0, np.int64)
+        found: np.ndarray = places[self._is_after(push, trainer, places)]
+        return found
 
     def _make_room(self, rows: int) -> None:
         """For more of them, which nobody has stamped."""
@@ -170,7 +233,8 @@ def changes_of(update: UpdateSpec, tables: Tables, trainers: int, *, restored: b
         return None
     each = stamp_bytes(update)
     rows = [_places(table.held, tables, each, restored=restored) for table in tables.rows.values()]
-    return Changes(trainers, rows, own=_tells_own(update), restored=restored)
+    widths = [table.held.width for table in tables.rows.values()]
+    return Changes(trainers, rows, widths, own=_tells_own(update), restored=restored)
 
 
 def _places(held: RowRange, tables: Tables, each_bytes: int, *, restored: bool) -> Places:

@@ -172,6 +172,7 @@ class Training:
             )
         if isinstance(message, CountChanges):
             counts = [len(ids) for ids in self._changes.take(trainer.id, message.told)]
+            counts.append(self._changes.has_more(trainer.id))
             return self._outbox.tell(trainer.id, Answer(self._clocks.version), (np.array(counts, np.int64),))
         changed = self._changes.sent(trainer.id)
         if message.counts != tuple(len(ids) for ids in changed):

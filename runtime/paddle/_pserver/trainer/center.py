@@ -6,7 +6,7 @@ to it, whatever rule, rates, penalties and clipping the trainers have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -29,8 +29,9 @@ class Center(Remembering, Protocol):
         """Bring the dense parameters up to date."""
         ...
 
-    def changes(self) -> Mapping[str, SparseRows]:
-        """The rows that were changed since this was last asked, as they are now; see changes.py."""
+    def changes(self) -> Iterator[Mapping[str, SparseRows]]:
+        """The rows that were changed since this was last asked, as they are now, portion by portion; see
+        changes.py."""
         ...
 
 

@@ -186,7 +186,14 @@ class LocalUpdates:
         """The dense center is up to date; it would be ``expected`` if nobody else had added to it."""
         for name, before in expected.items():
             self._mine[name][...] = self._moved_by(self._mine[name], before, self._shared[name])
-        for name, rows in self._center.changes().items():
+        for changed in self._center.changes():
+            self._follow(changed)
+            del changed  # before as many more are received
+        self._pushed.clear()
+
+    def _follow(self, changed: Mapping[str, SparseRows]) -> None:
+        """Some rows of the center are as told."""
+        for name, rows in changed.items():
             if name in self._known:
                 self._hear_open_rows(name, rows)
                 continue
@@ -201,7 +208,6 @@ class LocalUpdates:
             if self._mode.name == "average":
                 mine[ids] = rows.values
             shared[ids] = rows.values
-        self._pushed.clear()
 
     def _hear_open_rows(self, name: str, rows: SparseRows) -> None:
         """A shard that was started again tells of all rows. Those that are as they were are left alone: even

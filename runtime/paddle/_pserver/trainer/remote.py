@@ -372,19 +372,19 @@ class RemoteExchange:
         versions += [sparse.hear_done().version for sparse in counting]
         self._report = StepReport(max(versions, default=self._report.version), self._report.dropped)
 
-    def changes(self) -> Mapping[str, SparseRows]:
-        """The rows of sparse parameters that were changed since this was last asked; see changes.py."""
+    def changes(self) -> Iterator[Mapping[str, SparseRows]]:
+        """The rows of sparse parameters that were changed since this was last asked, portion by portion; see
+        changes.py. Nothing else may be asked before it is at its end."""
         self.settle()
-        names = [parameter.name for parameter in self._sparse_ones]
-        asked = self._sparse if names else []
-        for shard in asked:
-            shard.ask_changes()
-        for shard in asked:
-            shard.hear_count()
-        parts = [shard.hear_changes() for shard in asked]
-        if len(parts) == 1:  # nothing is put together, nor copied
-            return parts[0]
-        return {name: SparseRows.concatenate([part[name] for part in parts]) for name in names}
+        asked = self._sparse if self._sparse_ones else []
+        while asked:
+            for shard in asked:
+                shard.ask_changes()
+            for shard in asked:
+                shard.hear_count()
+            for shard in asked:
+                yield shard.hear_changes()
+            asked = [shard for shard in asked if shard.has_more_changes]
 
     def close(self, failure: str | None = None) -> None:
         """See Exchange. What failed is told, though the caller may not. In a forked process, which has these

@@ -186,6 +186,7 @@ class SparseShard:
         self._wanted: list[np.ndarray] = []
         self._places: list[np.ndarray | slice] = []
         self._counts: list[int] = []
+        self.has_more_changes = False  # than those that were counted last
         self._told = 0
         self._rounds = self._is_rounded = False
 
@@ -306,16 +307,19 @@ class SparseShard:
 
     def hear_count(self) -> None:
         """The answer; asks for these rows."""
-        counts = np.zeros(len(self._ranges), np.int64)
+        counts = np.zeros(len(self._ranges) + 1, np.int64)
         self.line.answer([bytes_of(counts)])
-        self._counts = counts.tolist()
+        *self._counts, more = counts.tolist()
+        self.has_more_changes = bool(more)
         most = [_ROWS if held.parameter.is_open else held.count for held in self._ranges]
         if any(not 0 <= count <= limit for count, limit in zip(self._counts, most, strict=True)):
             raise BadMessage(f"{self.line.what} tells of {self._counts} changed rows: it has not so many")
+        if more and not sum(self._counts):
+            raise BadMessage(f"{self.line.what} tells of no changed rows, and of more to come")
         self.line.send(PullChanges(tuple(self._counts)), asking="for the rows that were changed")
 
     def hear_changes(self) -> dict[str, SparseRows]:
-        """The answer: the rows that live there and were changed."""
+        """The answer: rows that live there and were changed; see ``has_more_changes``."""
         changed = {
             held.parameter.name: SparseRows(
                 np.empty(count, np.int64), np.empty((count, held.width), np.float32), held.parameter.shape[0]
