@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from paddle._launch.agent.processes import descendants
 from tests.cluster.over_ssh import ROOT_DIR, Job, clear, launching, left
 from tests.lab.cluster import Cluster
 from tests.lab.partition import dark
@@ -93,7 +94,8 @@ def test_the_third_death_fails_the_job_and_nothing_is_ever_left_of_the_ones_befo
         alive = singles(cluster, "n2")
         assert len(alive) == 2 and not seen & set(alive)
         seen |= set(alive)
-        os.kill(min(alive), signal.SIGKILL)
+        (trainer,) = set(alive) - {child.pid for pid in alive for child in descendants(pid)}
+        os.kill(trainer, signal.SIGKILL)
     status, output, errors = job.end()
     assert status == 137
     assert "trainer-1: its process was killed by SIGKILL; it is started again in 2 s, for the last" in output

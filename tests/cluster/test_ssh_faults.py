@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from paddle._launch.agent.processes import descendants
 from tests.cluster.over_ssh import PROMISED_S, Job, all_gone, clear, launching, left
 from tests.lab.cluster import Cluster
 from tests.pretenders import NEVER_ENDS, RUNAWAY
@@ -140,7 +141,11 @@ def test_killing_half_an_agent_ends_the_job_and_is_told(launch, cluster, half, w
     job = launch()
     job.wait_until_trained()
     agents = [one for one in cluster.processes("n3") if "exec(s)" in one.argv[-1]]
-    os.kill(sorted(agents, key=lambda one: one.pid)[half].host_pid, signal.SIGKILL)
+    (inner,) = {one.host_pid for one in agents} & {
+        below.pid for one in agents for below in descendants(one.host_pid)
+    }
+    (outer,) = {one.host_pid for one in agents} - {inner}
+    os.kill((outer, inner)[half], signal.SIGKILL)
     status, _, errors = job.end()
     assert status == 1
     assert "the job failed on node 2 (n3): its agent" in errors

@@ -3,7 +3,7 @@ of a declared height."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -192,10 +192,10 @@ class Center(LocalExchange):
     def pull(self) -> None:
         """It always is up to date."""
 
-    def changes(self) -> Mapping[str, SparseRows]:
+    def changes(self) -> Iterator[Mapping[str, SparseRows]]:
         ids, self._pushed = self._pushed, np.empty(0, np.int64)
         ids = self.export("t").ids if self._tells_all else np.unique(ids)
-        return {"t": SparseRows(ids, self.lookup({"t": ids}, training=False)["t"], OPEN)}
+        yield {"t": SparseRows(ids, self.lookup({"t": ids}, training=False)["t"], OPEN)}
 
 
 @pytest.mark.parametrize("name", ["average", "elastic_average"])

@@ -37,7 +37,7 @@ from paddle._launch.turn import Turn
 
 _CHUNK = 1 << 16
 _KILLING_S = 2.0
-_AGAIN_S = 5.0  # to reach a node anew whose connection broke
+_AGAIN_S = 10.0  # to reach a node anew whose connection broke
 _LETTING_GO_S = 1.0
 
 

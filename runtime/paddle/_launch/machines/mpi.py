@@ -77,6 +77,7 @@ class MpiWay:
         self._gate = Gate(max(AT_ONCE, len(self._hosts)), _TURN_S)
         self._turn = threading.Lock()
         self._first: _Mpirun | None = None
+        self._asked: dict[str, _Mpirun] = {}  # of each host the last one
 
     def line(self, host: Host) -> Opening[Bridged]:
         """Prepare to open a line; nothing is started yet."""
@@ -89,10 +90,12 @@ class MpiWay:
             run = self._first
         if run.is_over_for(host):
             run = self._begin((host,))
+        self._asked[host.name] = run
         return run.line(host, end, is_off)
 
     def _late(self, host: Host, after_s: float) -> NodeUnreachable:
-        said = self._first.words if self._first else ""
+        asked = self._asked.get(host.name)
+        said = asked.words if asked else ""
         return NodeUnreachable(
             f"mpirun has not brought a process to {host.name} within {after_s:.0f} s"
             f"{f'. It says: {said}' if said else '; it says nothing'}. Does `mpirun -host {host.name} "
