@@ -100,45 +100,60 @@ def test_each_trainer_is_told_once_of_what_others_changed_and_again_of_what_was_
             reference.add(trainer, [list(ids) for ids in what])
 
 
+class Portions:
+    """What three trainers are told in small portions: ``due``: what each has to hear of yet."""
+
+    def __init__(self, changes: Changes, *, own: bool, due: set[tuple[int, int]]) -> None:
+        self._changes, self._own = changes, own
+        self.due, self._told = [set(due) for _ in range(3)], [0, 0, 0]
+
+    def add(self, by: int, pushed: list[list[int]]) -> None:
+        self._changes.add(by, [rows(ids) for ids in pushed])
+        changed = {(table, id) for table, ids in enumerate(pushed) for id in ids}
+        for trainer in range(3):
+            self.due[trainer] |= changed if self._own or trainer != by else set()
+
+    def tell(self, trainer: int, *, comes: bool = True) -> set[tuple[int, int]]:
+        taken = self._changes.take(trainer, self._told[trainer])
+        assert all(ids.tolist() == sorted(set(ids.tolist())) for ids in taken)
+        size = sum(len(ids) * (8 + 4 * width) for width, ids in zip(WIDTHS, taken, strict=True))
+        assert size <= PORTION_BYTES + 8 + 4, "as much as a portion, and a row of the last table"
+        sent = {(table, id) for table, ids in enumerate(taken) for id in ids.tolist()}
+        if comes:
+            self._told[trainer] += 1
+            self.due[trainer] -= sent
+        return sent
+
+    def tell_all(self, trainer: int) -> None:
+        """To the end of a telling that has begun, and one more."""
+        for _ in range(2):
+            self.tell(trainer)
+            while self._changes.has_more(trainer):
+                self.tell(trainer)
+
+
+PORTION_BYTES = 50
+
+
 @pytest.mark.parametrize("kind", PLACES)
 @settings(max_examples=200, deadline=None)
 @given(events=st.lists(EVENT, max_size=60), own=st.booleans(), restored=st.booleans())
 def test_in_portions_it_is_told_of_all_of_it_too(kind, events, own, restored):
     """Whatever is changed, and lost, between two of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paddle._pserver.shard.changes.PORTION_BYTES", 50)
+        patch.setattr("paddle._pserver.shard.changes.PORTION_BYTES", PORTION_BYTES)
         patch.setattr("paddle._pserver.shard.changes._AT_ONCE", 7)
         changes = Changes(3, PLACES[kind](restored), WIDTHS, own=own, restored=restored)
-        due = [set(everything() if restored else ()) for _ in range(3)]
-        told = [0, 0, 0]
-
-        def portion(trainer: int) -> set[tuple[int, int]]:
-            taken = changes.take(trainer, told[trainer])
-            assert all(ids.tolist() == sorted(set(ids.tolist())) for ids in taken)
-            assert (
-                sum(8 + 4 * width for width, ids in zip(WIDTHS, taken, strict=True) for _ in ids) <= 50 + 12
-            )
-            return {(table, id) for table, ids in enumerate(taken) for id in ids.tolist()}
-
+        portions = Portions(changes, own=own, due=everything() if restored else set())
         for trainer, what in events:
             if isinstance(what, bool):
-                sent = portion(trainer)
-                if what:  # it came
-                    told[trainer] += 1
-                    due[trainer] -= sent
+                portions.tell(trainer, comes=what)
             else:
-                changes.add(trainer, [rows(ids) for ids in what])
-                for other in range(3):
-                    if own or other != trainer:
-                        due[other] |= {(table, id) for table, ids in enumerate(what) for id in ids}
+                portions.add(trainer, what)
         for trainer in range(3):
-            tellings = 0
-            while tellings < 2:  # one that has begun, and a whole one
-                due[trainer] -= portion(trainer)
-                tellings += not changes.has_more(trainer)
-                told[trainer] += 1
-            assert due[trainer] == set()
-            assert portion(trainer) == set()
+            portions.tell_all(trainer)
+            assert portions.due[trainer] == set()
+            assert portions.tell(trainer) == set()
 
 
 def test_what_nobody_changes_meanwhile_is_told_once_in_all_portions(monkeypatch):
