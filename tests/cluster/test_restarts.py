@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch.agent.processes import descendants
 from tests.cluster.over_ssh import ROOT_DIR, Job, clear, launching, left
+from tests.family import eldest
 from tests.lab.cluster import Cluster
 from tests.lab.partition import dark
 from tests.waiting import until
@@ -94,7 +94,7 @@ def test_the_third_death_fails_the_job_and_nothing_is_ever_left_of_the_ones_befo
         alive = singles(cluster, "n2")
         assert len(alive) == 2 and not seen & set(alive)
         seen |= set(alive)
-        (trainer,) = set(alive) - {child.pid for pid in alive for child in descendants(pid)}
+        (trainer,) = eldest(alive)
         os.kill(trainer, signal.SIGKILL)
     status, output, errors = job.end()
     assert status == 137

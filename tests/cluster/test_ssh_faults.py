@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch.agent.processes import descendants
 from tests.cluster.over_ssh import PROMISED_S, Job, all_gone, clear, launching, left
+from tests.family import eldest
 from tests.lab.cluster import Cluster
 from tests.pretenders import NEVER_ENDS, RUNAWAY
 from tests.waiting import until
@@ -140,11 +140,9 @@ def test_a_node_that_dies_once_all_trainers_have_ended_well_costs_its_logs_alone
 def test_killing_half_an_agent_ends_the_job_and_is_told(launch, cluster, half, words) -> None:
     job = launch()
     job.wait_until_trained()
-    agents = [one for one in cluster.processes("n3") if "exec(s)" in one.argv[-1]]
-    (inner,) = {one.host_pid for one in agents} & {
-        below.pid for one in agents for below in descendants(one.host_pid)
-    }
-    (outer,) = {one.host_pid for one in agents} - {inner}
+    agents = [one.host_pid for one in cluster.processes("n3") if "exec(s)" in one.argv[-1]]
+    (outer,) = eldest(agents)
+    (inner,) = {*agents} - {outer}
     os.kill((outer, inner)[half], signal.SIGKILL)
     status, _, errors = job.end()
     assert status == 1

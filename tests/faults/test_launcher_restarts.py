@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paddle._launch.agent.processes import descendants
 from tests.cluster.by_hand import NETWORK, assert_same
+from tests.family import eldest
 from tests.faults.conftest import RunningLauncher
 from tests.waiting import until
 
@@ -81,8 +81,7 @@ class Job:
         """Kill the process of a role; children that it has end with it."""
         place = str(self.path(node, ""))
         named = (pid for pid, argv in self.running.pids().items() if word in argv.split())
-        there = {pid for pid in named if os.path.realpath(f"/proc/{pid}/cwd") == place}
-        (first,) = there - {child.pid for pid in there for child in descendants(pid)}
+        (first,) = eldest([pid for pid in named if os.path.realpath(f"/proc/{pid}/cwd") == place])
         os.kill(first, signal.SIGKILL)
 
     def after(self, node: int) -> dict[str, np.ndarray]:
@@ -181,7 +180,7 @@ def test_in_step_with_snapshots_the_whole_job_begins_again_and_no_bit_is_differe
     job.kill(1, "train.py")
     until(lambda: "at 1 3" in job.log(1).partition("begins again")[2], "the second life", PATIENCE_S)
     agents = [pid for pid, command in job.running.pids().items() if "_launch/agent" in command]
-    os.kill(min(agents), signal.SIGKILL)
+    os.kill(eldest(agents)[0], signal.SIGKILL)
     until(lambda: job.log(1).count("begins again") == 2, "the third life", PATIENCE_S)
     for node in (0, 1):
         job.go_on(node)
