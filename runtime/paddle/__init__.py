@@ -15,7 +15,9 @@ from paddle.batch import batch
 __version__ = "0.1.0"
 
 _MODULES = frozenset(
-    "compat dataset distributed fluid io metric optimizer profiler reader v2 version".split()  # noqa: SIM905
+    """
+    compat dataset distributed fluid inference io metric optimizer profiler reader text v2 version vision
+    """.split()  # noqa: SIM905
 )
 _OF_V2 = frozenset(
     {
@@ -26,7 +28,6 @@ _OF_V2 = frozenset(
             "evaluator",
             "event",
             "image",
-            "inference",
             "infer",
             "init",
             "layer",
@@ -36,10 +37,11 @@ _OF_V2 = frozenset(
 )
 _AT_ONCE = "it computes at once (dygraph), and programs are static here: paddle.enable_static()"
 _LATER = {
-    **dict.fromkeys(("DataParallel", "Model", "Tensor", "amp", "autograd", "grad", "jit"), _AT_ONCE),
-    **dict.fromkeys(("callbacks", "flops", "hapi", "load", "save", "summary", "to_tensor"), _AT_ONCE),
+    **dict.fromkeys(("DataParallel", "Model", "Tensor", "autograd", "grad", "jit"), _AT_ONCE),
+    "amp": "it is of what computes at once; programs have paddle.static.amp.decorate",
+    **dict.fromkeys(("callbacks", "flops", "hapi", "summary"), _AT_ONCE),
     **dict.fromkeys(
-        ("distribution", "hub", "onnx", "text", "vision"),
+        ("distribution", "hub", "onnx"),
         "models for parameter servers are written with paddle.static, paddle.nn and paddle.fluid",
     ),
     "fleet": "it is paddle.distributed.fleet",

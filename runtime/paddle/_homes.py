@@ -11,6 +11,8 @@ _NAMES = {
         get_cudnn_version get_device is_compiled_with_cuda is_compiled_with_custom_device is_compiled_with_npu
         is_compiled_with_rocm is_compiled_with_xpu set_device
         """,
+    "_program.description.limits": "finfo iinfo",
+    "_program.files.objects": "load save",
     "_program.running.places": "CPUPlace CUDAPinnedPlace CUDAPlace",
     "fluid": "core",
     "fluid.framework": "get_flags set_flags",

@@ -52,6 +52,11 @@ LISTED = {
         uint8 unbind unflatten unfold uniform unique unique_consecutive unique_with_counts unsqueeze
         unsqueeze_ unstack vander var version view view_as vsplit where where_ zeros zeros_like
         """,
+    "paddle.inference": """
+        Config DataType InternalUtils PlaceType PrecisionType Predictor PredictorPool Tensor XpuConfig
+        convert_to_mixed_precision create_predictor get_num_bytes_of_data_type get_trt_compile_version
+        get_trt_runtime_version get_version
+        """,
     "paddle.static": """
         BuildStrategy CompiledProgram ExecutionStrategy Executor ExponentialMovingAverage InputSpec
         IpuCompiledProgram IpuStrategy Print Program Scope Variable WeightNormParamAttr accuracy amp
@@ -161,6 +166,26 @@ LISTED = {
         """,
     "paddle.distributed.fleet.utils": """
         DistributedInfer HDFSClient LocalFS recompute
+        """,
+    "paddle.text": """
+        Conll05st Imdb Imikolov Movielens UCIHousing ViterbiDecoder WMT14 WMT16 viterbi_decode
+        """,
+    "paddle.vision": """
+        LeNet datasets get_image_backend image_load models ops set_image_backend transforms
+        """,
+    "paddle.vision.datasets": """
+        Cifar10 Cifar100 DatasetFolder FashionMNIST Flowers ImageFolder MNIST VOC2012
+        """,
+    "paddle.vision.transforms": """
+        BaseTransform BrightnessTransform CenterCrop ColorJitter Compose ContrastTransform Grayscale
+        HueTransform Normalize Pad RandomAffine RandomCrop RandomErasing RandomHorizontalFlip
+        RandomPerspective RandomResizedCrop RandomRotation RandomVerticalFlip Resize SaturationTransform
+        ToTensor Transpose adjust_brightness adjust_contrast adjust_hue affine center_crop crop erase
+        hflip normalize pad perspective resize rotate to_grayscale to_tensor vflip
+        """,
+    "paddle.static.amp": """
+        AutoMixedPrecisionLists CustomOpLists bf16 cast_model_to_fp16 cast_parameters_to_fp16 debugging
+        decorate fp16_guard
         """,
     "paddle.utils": """
         deprecated require_version run_check try_import

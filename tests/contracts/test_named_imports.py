@@ -21,7 +21,8 @@ PACKAGE = Path(paddle.__file__).parent
 
 NAMED = {
     "__init__": (
-        "* _mode _program.description.dtypes _program.running.places device fluid framework tensor v2"
+        "* _mode _program.description.dtypes _program.description.limits _program.files.objects "
+        "_program.running.places device fluid framework tensor v2"
     ),
     "_aliases": "*",  # the packages of v2 that have another name too
     "_mode": "* tensor",  # modules of tensor, whose functions are methods of variables
@@ -30,15 +31,19 @@ NAMED = {
     "dataset": "dataset",
     "distributed": "distributed",
     "fluid": "fluid",
-    "fluid.core": "_program.reading.end",
+    "fluid.core": "_program.predicting.older _program.reading.end",
     "incubate": "geometric incubate",
+    "inference": "_program v2.inference",
     "metric": "metric",
     "nn": "nn",
     "optimizer": "optimizer v2.optimizer",  # one name, two generations: decision 73
     "tensor": "*",  # its own modules
     "static": "_program static tensor.creation fluid",  # what did not change since fluid is fluid's very own
-    "utils": "utils",
+    "text": "text",
+    "utils": "fluid.framework utils",
+    "utils.lazy_import": "*",  # what a program asks for
     "v2": "fluid v2",
+    "vision": "vision",
 }
 """Who, and what it may name; a name stands for all below it."""
 

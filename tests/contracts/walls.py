@@ -172,6 +172,9 @@ TABLE = (
     Row("optimizer.__init__", "_public_names", "importlib"),
     Row("metric", "metric _engine.auc static.measures tensor", "numpy"),
     Row("metric.__init__", "_public_names", "importlib"),
+    Row("inference", "_public_names version", "importlib"),
+    Row("text", "_data.samples _public_names dataset", "importlib numpy"),
+    Row("vision", "_data.samples _public_names dataset vision", "PIL importlib numpy"),
     Row("batch"),
     Row("dataset", "dataset _recordio", f"numpy {STANDARD}"),
     Row("dataset.flowers", "_absent dataset reader", f"numpy scipy {STANDARD}"),
@@ -297,6 +300,11 @@ TABLE = (
         "_program.files.pickles",
         "_program.{errors, files} _recordio.{errors, pickled}",
         "numpy pathlib pickle",
+    ),
+    Row(
+        "_program.predicting",
+        "_absent _program.{description, errors, files, predicting, running}",
+        "numpy pathlib sys tempfile",
     ),
     Row(  # the one door to the parameter server
         "_program.carrier",

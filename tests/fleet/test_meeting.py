@@ -110,3 +110,11 @@ def test_what_the_environment_lacks_is_named(
 ) -> None:
     with pytest.raises(error, match=said):
         meeting_of(worker(1), {"PADDLE_WITH_GLOO": "1", **environ})
+
+
+def test_workers_meet_where_the_general_role_maker_says() -> None:
+    where = ("127.0.0.1", free_port(["127.0.0.1"], 1))
+    met = [meeting_of(worker(number), {}, where) for number in range(2)]
+    utils = [UtilBase(_role(worker(number), meeting)) for number, meeting in enumerate(met)]
+    assert together(*(lambda n=n: utils[n].all_gather(n + 7) for n in range(2))) == [[7, 8]] * 2
+    together(*(meeting.close for meeting in met if meeting is not None))

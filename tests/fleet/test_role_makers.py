@@ -2,6 +2,8 @@
 
 import pytest
 
+from paddle._absent import NotInThisRelease
+from paddle._fleet.general_role import GeneralRoleMaker
 from paddle._fleet.place import Role
 from paddle._fleet.role_makers import PaddleCloudRoleMaker, UserDefinedRoleMaker
 
@@ -141,3 +143,41 @@ def test_an_argument_that_there_is_not_is_refused(
 ) -> None:
     with pytest.raises(TypeError, match=f"has no argument '{name}'.* It takes is_collective"):
         maker(**{name: 1})
+
+
+GENERAL = {name: value for name, value in JOB.items() if name != "PADDLE_TRAINERS_NUM"}
+
+
+def test_the_general_one_counts_the_trainers_that_are_listed(environ) -> None:
+    environ(GENERAL)
+    role = GeneralRoleMaker(path="/meeting")
+    assert role.is_worker() and not role.is_first_worker()
+    assert (role.worker_index(), role.worker_num(), role.server_num()) == (1, 2, 2)
+    assert (role.get_local_endpoint(), role._get_rank(), role._get_size()) == ("127.0.0.1:7001", 1, 4)
+    assert role.meets_in == "/meeting"
+
+
+@pytest.mark.parametrize(
+    "own", [{"PADDLE_PSERVER_ID": "1"}, {"POD_IP": "127.0.0.1", "PADDLE_PORT": "6171"}], ids=["id", "address"]
+)
+def test_a_server_of_the_general_one_is_told_its_number_or_its_address(environ, own) -> None:
+    environ(GENERAL, TRAINING_ROLE="PSERVER", PADDLE_TRAINER_ID=None, **own)
+    role = GeneralRoleMaker(http_ip_port="127.0.0.1:8000", init_timeout_seconds=60)
+    assert role.is_server() and role.server_index() == 1
+    assert (role.get_current_endpoint(), role._get_rank()) == ("127.0.0.1:6171", 3)
+    assert role.meets_in == ("127.0.0.1", 8000)
+
+
+def test_what_the_general_one_lacks_is_named(environ) -> None:
+    environ(GENERAL, PADDLE_TRAINER_ENDPOINTS="")
+    with pytest.raises(ValueError, match="needs PADDLE_TRAINER_ENDPOINTS"):
+        GeneralRoleMaker().generate_role()
+    environ(GENERAL, TRAINING_ROLE="PSERVER", PADDLE_PSERVER_ID="2")
+    with pytest.raises(ValueError, match="PADDLE_PSERVER_ID is 2"):
+        GeneralRoleMaker().generate_role()
+    with pytest.raises(ValueError, match="http_ip_port is host:port"):
+        GeneralRoleMaker(http_ip_port="8000")
+    with pytest.raises(NotInThisRelease, match="http_ip_port"):
+        GeneralRoleMaker(hdfs_name="hdfs://there", hdfs_ugi="a,b", path="/meeting")
+    with pytest.raises(TypeError, match="did you mean http_ip_port"):
+        GeneralRoleMaker(http_ipport="127.0.0.1:8000")

@@ -147,9 +147,12 @@ def test_auto_takes_geo_where_the_model_fits_and_the_rule_allows_it() -> None:
     assert mode(strategy(auto=True, a_sync=False)) == ("sync", 1, 1)
 
 
-@pytest.mark.parametrize(
-    "name", ["amp", "lamb", "sharding", "gradient_merge", "localsgd", "is_with_coordinator"]
-)
+def test_mixed_precision_is_told_to_change_nothing_as_2_6_leaves_it_out_with_servers() -> None:
+    with pytest.warns(UserWarning, match="amp changes nothing here"):
+        assert mode(strategy(amp=True, a_sync=True)) == ("async", 1, 1)
+
+
+@pytest.mark.parametrize("name", ["lamb", "sharding", "gradient_merge", "localsgd", "is_with_coordinator"])
 def test_what_would_train_something_else_is_refused_when_it_is_used(name: str) -> None:
     with pytest.raises(NotInThisRelease, match=f"DistributedStrategy.{name} = True"):
         mode(strategy(**{name: True}, a_sync=True))

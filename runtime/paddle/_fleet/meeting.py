@@ -45,12 +45,17 @@ _ADDRESS = "meeting"
 _REDUCED = {"sum": np.add, "max": np.maximum, "min": np.minimum}
 
 
-def meeting_of(place: Place, environ: Mapping[str, str], path: str | None = None) -> Meeting | None:
-    """The meeting of the process at ``place``; None where it is alone. ``path``: what the role maker said."""
+def meeting_of(
+    place: Place, environ: Mapping[str, str], path: str | tuple[str, int] | None = None
+) -> Meeting | None:
+    """The meeting of the process at ``place``; None where it is alone. ``path``: what the role maker said, a
+    folder or an address."""
     if path is None and environ.get("PADDLE_WITH_GLOO", "0") not in ("1", "2"):
         return None
     if shared_ports(environ, place.servers) is not None:
         place = replace(place, servers=())
+    if isinstance(path, tuple):
+        return Meeting(place, path)
     if path is None and environ.get("PADDLE_GLOO_RENDEZVOUS", _HTTP) == _HTTP:
         return Meeting(place, _endpoint(environ))
     if path is None and environ["PADDLE_GLOO_RENDEZVOUS"] != _FILE:

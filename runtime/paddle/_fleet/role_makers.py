@@ -33,8 +33,8 @@ class RoleMakerBase(Spoken):
 
     def __init__(self) -> None:
         self._place: Place | None = None
-        self.meets_in: str | None = None
-        """A folder in which processes find each other, where the program says one."""
+        self.meets_in: str | tuple[str, int] | None = None
+        """A folder in which processes find each other, or an address, where the program says one."""
 
     def _make(self) -> Place:
         raise NotImplementedError(f"{type(self).__name__} says nothing of roles")
@@ -136,14 +136,14 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
     def __init__(self, is_collective: bool = False, **kwargs: Any) -> None:
         super().__init__()
-        _check_names("PaddleCloudRoleMaker", kwargs, _OF_CLOUD)
+        check_names("PaddleCloudRoleMaker", kwargs, _OF_CLOUD)
         self._is_collective = is_collective
 
     def _make(self) -> Place:
         if self._is_collective:
             return _alone()
         found = read_first(os.environ, _DIALECTS)
-        return Place(is_distributed=False) if found.role == "LOCAL" else _placed(found)
+        return Place(is_distributed=False) if found.role == "LOCAL" else placed(found)
 
 
 class UserDefinedRoleMaker(RoleMakerBase):
@@ -157,7 +157,7 @@ class UserDefinedRoleMaker(RoleMakerBase):
                 "UserDefinedRoleMaker(is_collective=True) is not in this release: training is with parameter "
                 "servers. Leave it out, and name server_endpoints."
             )
-        _check_names("UserDefinedRoleMaker", kwargs, _OF_PROGRAM)
+        check_names("UserDefinedRoleMaker", kwargs, _OF_PROGRAM)
         self._kwargs = kwargs
         self.meets_in = kwargs.get("path") if init_gloo else None
 
@@ -179,7 +179,7 @@ class UserDefinedRoleMaker(RoleMakerBase):
         return Place(role=role, id=own, workers=workers, servers=servers, worker_endpoints=listed)
 
 
-def _check_names(who: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+def check_names(who: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
     """Raise for a keyword that there is not: who misspells current_id would be worker 0."""
     for name in given:
         if name not in known:
@@ -188,7 +188,7 @@ def _check_names(who: str, given: Mapping[str, Any], known: Sequence[str]) -> No
             raise UnknownKeyword(f"{who} has no argument {name!r}{meant} It takes {', '.join(known)}.")
 
 
-def _placed(found: ClusterEnvironment) -> Place:
+def placed(found: ClusterEnvironment) -> Place:
     is_server = found.role == "PSERVER"
     return Place(
         role=Role.SERVER if is_server else Role.WORKER,

@@ -49,7 +49,7 @@ FLAGS: Mapping[str, Any] = {
 }
 # Those that would train something else, and are not built.
 OTHERWISE = (
-    *("amp", "localsgd", "dgc", "gradient_merge", "lars", "lamb", "pipeline", "elastic", "adaptive_localsgd"),
+    *("localsgd", "dgc", "gradient_merge", "lars", "lamb", "pipeline", "elastic", "adaptive_localsgd"),
     *("fp16_allreduce", "sharding", "asp", "auto_search", "is_fl_ps_mode", "is_with_coordinator", "qat"),
     *("semi_auto", "tensor_parallel"),
 )

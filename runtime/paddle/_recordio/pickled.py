@@ -1,11 +1,12 @@
 """Pickled records: reads those that the original wrote, as data.
 
 A pickle is a program. This runs it on a machine that has no power: the only names it may say are those of
-numpy's arrays, dtypes and numbers and of bytes, and each stands for a maker of ours that takes data and gives
-data. Texts of Python 2 are taken as UTF-8.
+numpy's arrays, dtypes and numbers, of bytes, and of what holds others, and each stands for a maker of ours
+that takes data and gives data. Texts of Python 2 are taken as UTF-8.
 
-It must never import a name that a record gives. Guarantee: ``load`` gives numbers, texts, bytes, None, lists,
-tuples, dicts and numpy arrays of numbers or texts, or raises NotPlain; no code that a record names is run.
+It must never import a name that a record gives. Guarantee: ``load`` gives numbers, texts, bytes, None,
+lists, tuples, sets, dicts and numpy arrays of numbers or texts, or raises NotPlain; no code that a record
+names is run.
 """
 
 from __future__ import annotations
@@ -94,6 +95,13 @@ def _encoded(text: str, encoding: str = "latin1") -> bytes:
     return text.encode("latin1")
 
 
+def _named(expression: Any, names: Any) -> Any:
+    """What PaddlePaddle 2.x writes for a LoDTensor: the array that the one name of an expression says."""
+    if expression != "data" or type(names) is not dict or list(names) != ["data"]:
+        raise NotPlain("a pickled record asks for an expression to be computed")
+    return names["data"]
+
+
 def _bytes(raw: Any) -> bytes:
     """The bytes of an array; a text of Python 2 gives back what it was read from."""
     if isinstance(raw, str):
@@ -112,8 +120,17 @@ _MAKERS: Mapping[tuple[str, str], _Maker] = {
     ("numpy", "dtype"): _Maker(_Dtype),
     ("numpy", "ndarray"): _Maker(lambda *_: _Array()),
     ("_codecs", "encode"): _Maker(_encoded),
-    ("__builtin__", "bytes"): _Maker(lambda: b""),
-    ("builtins", "bytes"): _Maker(lambda: b""),
+    **{
+        (module, name): maker
+        for module in ("__builtin__", "builtins")
+        for name, maker in {
+            "bytes": _Maker(lambda: b""),
+            "tuple": _Maker(lambda items=(): tuple(items)),
+            "set": _Maker(lambda items=(): set(items)),
+            "eval": _Maker(_named),
+        }.items()
+    },
+    ("collections", "OrderedDict"): _Maker(lambda items=(): dict(items)),
 }
 
 
@@ -143,7 +160,7 @@ def _settled(value: Any, seen: dict[int, Any]) -> Any:
     settled: Any
     if isinstance(value, _Array | _Dtype):
         settled = value.value if isinstance(value, _Array) else _refuse(value)
-    elif kind in (list, tuple):
+    elif kind in (list, tuple, set):
         settled = kind(_settled(item, seen) for item in value)
     elif kind is dict:
         settled = {_settled(key, seen): _settled(item, seen) for key, item in value.items()}

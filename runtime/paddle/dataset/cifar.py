@@ -67,9 +67,16 @@ def _reader(filename: str, part: str, cycle: bool = False) -> Reader:
 
 
 def _batches(filename: str, part: str) -> Iterator[tuple[np.ndarray, int]]:
-    """The pictures of all files of an archive whose name has ``part`` in it."""
+    """The same with pixels from 0 to 1."""
+    for pixels, label in pictures(filename, part):
+        yield (pixels / 255.0).astype(np.float32), label
+
+
+def pictures(filename: str, part: str, *, by_name: bool = False) -> Iterator[tuple[np.ndarray, int]]:
+    """The pictures of all files of an archive whose name has ``part`` in it, as bytes, and their classes:
+    files in the archive's order, or ``by_name``."""
     with tarfile.open(filename) as archive:
-        for member in archive:
+        for member in sorted(archive, key=lambda each: each.name) if by_name else archive:
             content = archive.extractfile(member) if part in member.name else None
             if content is None:
                 continue
@@ -77,5 +84,4 @@ def _batches(filename: str, part: str) -> Iterator[tuple[np.ndarray, int]]:
             labels = batch.get("labels", batch.get("fine_labels"))
             if labels is None or "data" not in batch:
                 raise RuntimeError(f"{member.name} in {filename} has no data and labels: is it of cifar?")
-            pixels = (batch["data"] / 255.0).astype(np.float32)
-            yield from zip(pixels, map(int, labels), strict=True)
+            yield from zip(batch["data"], map(int, labels), strict=True)

@@ -24,29 +24,29 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 Sample = tuple[list[int], int]
 
 
-def build_dict(pattern: re.Pattern[str], cutoff: int) -> dict[str, int]:
+def build_dict(pattern: re.Pattern[str], cutoff: int, archive: str | None = None) -> dict[str, int]:
     """Return word -> id of words that occur more than ``cutoff`` times in files whose name fits ``pattern``.
 
-    By falling count, then by word; ``<unk>`` is the last id.
+    By falling count, then by word; ``<unk>`` is the last id. ``archive``: a file that is there already.
     """
     counts: Counter[str] = Counter()
-    for review in _reviews(pattern):
+    for review in _reviews(pattern, archive):
         counts.update(review)
     kept = sorted((item for item in counts.items() if item[1] > cutoff), key=lambda item: (-item[1], item[0]))
     return {word: number for number, word in enumerate([*(word for word, _ in kept), "<unk>"])}
 
 
-def word_dict(cutoff: int = 150) -> dict[str, int]:
+def word_dict(cutoff: int = 150, archive: str | None = None) -> dict[str, int]:
     """Return the dictionary of all reviews; see :func:`build_dict`."""
-    return build_dict(re.compile(r"aclImdb/((train)|(test))/((pos)|(neg))/.*\.txt$"), cutoff)
+    return build_dict(re.compile(r"aclImdb/((train)|(test))/((pos)|(neg))/.*\.txt$"), cutoff, archive)
 
 
-def train(word_idx: Mapping[str, int]) -> _Reviews:
+def train(word_idx: Mapping[str, int]) -> Reviews:
     """Make a reader of (ids of words, 0 for good or 1 for bad) for training; it may also be iterated over."""
     return _reader("train", word_idx)
 
 
-def test(word_idx: Mapping[str, int]) -> _Reviews:
+def test(word_idx: Mapping[str, int]) -> Reviews:
     """Make a reader of (ids of words, 0 for good or 1 for bad) for test; see :func:`train`."""
     return _reader("test", word_idx)
 
@@ -63,28 +63,28 @@ def convert(path: str) -> None:
     common.convert(path, test(words), 1000, "imdb_test")
 
 
-def _reviews(pattern: re.Pattern[str]) -> Iterator[list[str]]:
+def _reviews(pattern: re.Pattern[str], archive: str | None = None) -> Iterator[list[str]]:
     """The words of each file that fits, in the order of the archive, which is read through once."""
-    with tarfile.open(common.download(URL, "imdb", MD5)) as archive:
-        for member in archive:
-            lines = archive.extractfile(member) if pattern.match(member.name) else None
+    with tarfile.open(archive or common.download(URL, "imdb", MD5)) as package:
+        for member in package:
+            lines = package.extractfile(member) if pattern.match(member.name) else None
             if lines is not None:
                 text = lines.read().decode("utf-8", "replace").rstrip("\n\r")
                 yield text.translate(_NO_PUNCTUATION).lower().split()
 
 
-def _reader(part: str, word_idx: Mapping[str, int]) -> _Reviews:
+def _reader(part: str, word_idx: Mapping[str, int]) -> Reviews:
     common.download(URL, "imdb", MD5)
-    return _Reviews(part, word_idx)
+    return Reviews(part, word_idx)
 
 
-class _Reviews:
+class Reviews:
     """A reader that may be iterated over, too: programs of 0.10 have ``train(words)`` return samples, where
     later ones call what it returns. It reads the archive when samples are first asked for, and keeps them.
     """
 
-    def __init__(self, part: str, word_idx: Mapping[str, int]) -> None:
-        self._part, self._words = part, word_idx
+    def __init__(self, part: str, word_idx: Mapping[str, int], archive: str | None = None) -> None:
+        self._part, self._words, self._archive = part, word_idx, archive
         self._samples: list[Sample] = []
 
     def __call__(self) -> Iterator[Sample]:
@@ -99,5 +99,5 @@ class _Reviews:
         unknown = self._words["<unk>"]
         for label, folder in enumerate(("pos", "neg")):
             pattern = re.compile(rf"aclImdb/{self._part}/{folder}/.*\.txt$")
-            for review in _reviews(pattern):
+            for review in _reviews(pattern, self._archive):
                 yield [self._words.get(word, unknown) for word in review], label

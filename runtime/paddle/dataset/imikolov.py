@@ -30,13 +30,13 @@ class DataType:
     SEQ = 2
 
 
-def build_dict(min_word_freq: int = 50) -> dict[str, int]:
+def build_dict(min_word_freq: int = 50, archive: str | None = None) -> dict[str, int]:
     """Return word -> id for the words that occur more than ``min_word_freq`` times in training and test text.
 
-    ``<s>`` and ``<e>`` count once a sentence; ``<unk>`` is the last id.
+    ``<s>`` and ``<e>`` count once a sentence; ``<unk>`` is the last id. ``archive``: a file that is there.
     """
     counts: Counter[str] = Counter()
-    for sentence in (*_sentences(_TRAIN), *_sentences(_TEST)):
+    for sentence in (*_sentences(_TRAIN, archive), *_sentences(_TEST, archive)):
         counts.update(sentence)
         counts.update(("<s>", "<e>"))
     del counts["<unk>"]
@@ -72,18 +72,27 @@ def convert(path: str) -> None:
     common.convert(path, test(word_idx, 5), 1000, "imikolov_test")
 
 
-def _sentences(member: str) -> Iterator[list[str]]:
-    path = common.download(URL, "imikolov", MD5)
-    with tarfile.open(path) as archive:
-        names = [name for name in archive.getnames() if name.removeprefix("./") == member]
-        lines = archive.extractfile(names[0]) if names else None
+def _sentences(member: str, archive: str | None = None) -> Iterator[list[str]]:
+    path = archive or common.download(URL, "imikolov", MD5)
+    with tarfile.open(path) as package:
+        names = [name for name in package.getnames() if name.removeprefix("./") == member]
+        lines = package.extractfile(names[0]) if names else None
         if lines is None:
             raise RuntimeError(f"the archive {path} has no file {member}: is it simple-examples.tgz?")
         for line in lines:
             yield line.decode().split()
 
 
-def _reader(member: str, word_idx: WordIds, n: int, data_type: int) -> Callable[[], Iterator[Any]]:
+def text_of(
+    part: str, word_idx: WordIds, n: int, data_type: int, archive: str | None
+) -> Callable[[], Iterator[Any]]:
+    """Make a reader of ``part`` (train, valid or test) of ``archive``; as :func:`train`."""
+    return _reader(f"simple-examples/data/ptb.{part}.txt", word_idx, n, data_type, archive)
+
+
+def _reader(
+    member: str, word_idx: WordIds, n: int, data_type: int, archive: str | None = None
+) -> Callable[[], Iterator[Any]]:
     samples = {DataType.NGRAM: _ngrams, DataType.SEQ: _sequences}.get(data_type)
     if samples is None:
         raise ValueError(f"data_type is DataType.NGRAM or DataType.SEQ, not {data_type!r}")
@@ -91,7 +100,7 @@ def _reader(member: str, word_idx: WordIds, n: int, data_type: int) -> Callable[
         raise ValueError(f"an n-gram has one word or more, not {n}")
 
     def reader() -> Iterator[Any]:
-        for sentence in _sentences(member):
+        for sentence in _sentences(member, archive):
             yield from samples(sentence, word_idx, n)
 
     return reader

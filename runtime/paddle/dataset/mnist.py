@@ -61,8 +61,8 @@ def convert(path: str) -> None:
 
 def _reader(image_file: str, label_file: str) -> Reader:
     def reader() -> Iterator[tuple[np.ndarray, int]]:
-        images = _idx(image_file).reshape(-1, 28 * 28)
-        labels = _idx(label_file)
+        images = idx(image_file).reshape(-1, 28 * 28)
+        labels = idx(label_file)
         for start in range(0, len(labels), _CHUNK):
             pixels = images[start : start + _CHUNK].astype(np.float32)
             pixels *= np.float32(2.0 / 255.0)
@@ -72,7 +72,7 @@ def _reader(image_file: str, label_file: str) -> Reader:
     return reader
 
 
-def _idx(filename: str) -> np.ndarray:
+def idx(filename: str) -> np.ndarray:
     """Read an IDX file of bytes: two zeros, type 8, the number of dimensions, their sizes, the values."""
     with gzip.open(filename, "rb") as f:
         content = f.read()

@@ -55,7 +55,10 @@ class MovieInfo:
 
     def value(self) -> list[Any]:
         """Its number, and the ids of its categories and of the words of its title."""
-        known = _known(_archive())
+        return self.among(known_of(_archive()))
+
+    def among(self, known: Known) -> list[Any]:
+        """The same, by the numbers of what is known."""
         words = [known.words[word.lower()] for word in self.title.split()]
         return [self.index, [known.categories[each] for each in self.categories], words]
 
@@ -82,7 +85,7 @@ class UserInfo:
 
 
 @dataclass(frozen=True)
-class _Known:
+class Known:
     """All that is known of films and users."""
 
     movies: Mapping[int, MovieInfo]
@@ -106,37 +109,37 @@ def test() -> Reader:
 
 def get_movie_title_dict() -> Mapping[str, int]:
     """Return the ids of the words of titles."""
-    return _known(_archive()).words
+    return known_of(_archive()).words
 
 
 def movie_categories() -> Mapping[str, int]:
     """Return the ids of the categories of films."""
-    return _known(_archive()).categories
+    return known_of(_archive()).categories
 
 
 def max_movie_id() -> int:
     """Return the greatest number of a film."""
-    return max(_known(_archive()).movies)
+    return max(known_of(_archive()).movies)
 
 
 def max_user_id() -> int:
     """Return the greatest number of a user."""
-    return max(_known(_archive()).users)
+    return max(known_of(_archive()).users)
 
 
 def max_job_id() -> int:
     """Return the greatest number of a job."""
-    return max(user.job_id for user in _known(_archive()).users.values())
+    return max(user.job_id for user in known_of(_archive()).users.values())
 
 
 def user_info() -> Mapping[int, UserInfo]:
     """Return all users by their number."""
-    return _known(_archive()).users
+    return known_of(_archive()).users
 
 
 def movie_info() -> Mapping[int, MovieInfo]:
     """Return all films by their number."""
-    return _known(_archive()).movies
+    return known_of(_archive()).movies
 
 
 def fetch() -> None:
@@ -161,7 +164,8 @@ def _lines(archive: str, name: str) -> Iterator[list[str]]:
 
 
 @lru_cache(maxsize=1)
-def _known(archive: str) -> _Known:
+def known_of(archive: str) -> Known:
+    """What an archive says of films and users."""
     movies, users = {}, {}
     for number, title, categories in _lines(archive, "movies"):
         named = _TITLE.match(title)
@@ -170,7 +174,7 @@ def _known(archive: str) -> _Known:
         users[int(number)] = UserInfo(int(number), gender == "M", age_table.index(int(age)), int(job))
     words = {word.lower() for movie in movies.values() for word in movie.title.split()}
     categories_seen = {each for movie in movies.values() for each in movie.categories}
-    return _Known(movies, users, _numbered(words), _numbered(categories_seen))
+    return Known(movies, users, _numbered(words), _numbered(categories_seen))
 
 
 def _numbered(names: set[str]) -> dict[str, int]:
@@ -179,13 +183,13 @@ def _numbered(names: set[str]) -> dict[str, int]:
 
 def _reader(*, is_test: bool) -> Reader:
     _archive()
+    return lambda: ratings(_archive(), _TEST_SHARE, random.Random(0).random, is_test=is_test)
 
-    def reader() -> Iterator[list[Any]]:
-        archive, drawn = _archive(), random.Random(0)
-        known = _known(archive)
-        for user, movie, stars, _ in _lines(archive, "ratings"):
-            if (drawn.random() < _TEST_SHARE) == is_test:
-                about = known.users[int(user)].value() + known.movies[int(movie)].value()
-                yield [*about, [float(stars) * 2 - 5.0]]
 
-    return reader
+def ratings(archive: str, share: float, drawn: Callable[[], float], *, is_test: bool) -> Iterator[list[Any]]:
+    """The ratings of an archive, of which about ``share`` are for test, as numbers ``drawn`` say."""
+    known = known_of(archive)
+    for user, movie, stars, _ in _lines(archive, "ratings"):
+        if (drawn() < share) == is_test:
+            about = known.users[int(user)].value() + known.movies[int(movie)].among(known)
+            yield [*about, [float(stars) * 2 - 5.0]]

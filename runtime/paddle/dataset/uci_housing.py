@@ -39,14 +39,12 @@ Reader = Callable[[], Iterator[tuple[np.ndarray, np.ndarray]]]
 
 def train() -> Reader:
     """Make a reader of (features of shape (13,), price of shape (1,)) for training."""
-    rows, split_at = _load(common.download(URL, "uci_housing", MD5))
-    return _reader(rows[:split_at])
+    return _reader(rows_of("train"))
 
 
 def test() -> Reader:
     """Make a reader of (features of shape (13,), price of shape (1,)) for test."""
-    rows, split_at = _load(common.download(URL, "uci_housing", MD5))
-    return _reader(rows[split_at:])
+    return _reader(rows_of("test"))
 
 
 def model() -> Parameters:
@@ -66,6 +64,13 @@ def convert(path: str) -> None:
     """Write both parts as RecordIO files of 1000 houses each into the folder ``path``."""
     common.convert(path, train(), 1000, "uci_housing_train")
     common.convert(path, test(), 1000, "uci_housing_test")
+
+
+def rows_of(part: str, path: str | None = None) -> np.ndarray:
+    """The rows for training ("train") or for test, each with its price last; ``path``: of a file that is
+    there."""
+    rows, split_at = _load(path or common.download(URL, "uci_housing", MD5))
+    return rows[:split_at] if part == "train" else rows[split_at:]
 
 
 @lru_cache(maxsize=2)

@@ -124,9 +124,20 @@ def is_compiled_with_dist() -> bool:
     return True
 
 
+_PREDICTING = frozenset(
+    """
+    AnalysisConfig AnalysisPredictor NativeConfig NativePaddlePredictor PaddleBuf PaddleDType PaddlePlace
+    PaddlePredictor PaddleTensor ZeroCopyTensor create_paddle_predictor paddle_dtype_size
+    """.split()  # noqa: SIM905  read in columns
+)
+__all__ += _PREDICTING
+
+
 def __getattr__(name: str) -> Any:
     if name == "EOFException":
         return import_module("paddle._program.reading.end").EOFException
+    if name in _PREDICTING:
+        return getattr(import_module("paddle._program.predicting.older"), name)
     if name.startswith("__"):
         raise AttributeError(name)
     raise _absent.AbsentName(

@@ -35,7 +35,7 @@ _HOMES = {
     "fluid.optimizer": "ExponentialMovingAverage",
 }
 _WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
-_MODULES = frozenset({"nn"})
+_MODULES = frozenset({"amp", "nn"})
 
 __all__ = [*sorted(_MODULES), *sorted(_WHERE)]
 

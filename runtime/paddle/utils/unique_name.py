@@ -7,4 +7,6 @@ from __future__ import annotations
 
 from paddle._program.description.unique_name import generate, guard, switch
 
-__all__ = ["generate", "guard", "switch"]
+__all__ = ["generate", "generate_with_ignorable_key", "guard", "switch"]
+
+generate_with_ignorable_key = generate

@@ -1,5 +1,5 @@
-"""Pickled dictionaries of arrays, ``.pdparams`` and ``.pdopt``: written as numpy of the original's time reads
-them, and read as data, never as a program.
+"""Pickled dictionaries of arrays, ``.pdparams`` and ``.pdopt``, and what 2.x pickles besides: written as
+numpy of the original's time reads them, and read as data, never as a program.
 
 Guarantee: what is read is names and arrays; a pickle that asks for anything else is refused, and nothing that
 it names is imported or called.
@@ -36,34 +36,60 @@ class _Writer(pickle._Pickler):
         self.memoize(obj)  # type: ignore[attr-defined]
 
 
+class Expressed:
+    """An array that is pickled as 2.x pickles a LoDTensor: an expression, "data", and what it is then."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __reduce__(self) -> Any:
+        return eval, ("data", {"data": self.array})  # the builtin is named in the file, and never called here
+
+
 def save(path: Path, values: Mapping[str, np.ndarray], protocol: int = 2) -> None:
     """Write arrays by their names."""
-    if protocol not in _PROTOCOLS:
+    arrays = {name: np.ascontiguousarray(value) for name, value in values.items()}
+    write_whole(path, lambda file: dump(file, arrays, protocol))
+
+
+def dump(file: IO[bytes], value: Any, protocol: int) -> None:
+    """Write a value, arrays named as numpy has named them at all times."""
+    if protocol not in _PROTOCOLS or isinstance(protocol, bool):
         raise BadArgument(f"the protocol of a pickled state is 2, 3 or 4, and not {protocol!r}")
-
-    def write(file: IO[bytes]) -> None:
-        _Writer(file, protocol).dump({name: np.ascontiguousarray(value) for name, value in values.items()})
-
-    write_whole(path, write)
+    _Writer(file, protocol).dump(value)
 
 
 def load(path: Path) -> dict[str, np.ndarray]:
     """The arrays of a file by their names."""
     try:
-        found = load_plain(path.read_bytes())
+        found = parsed(path, path.read_bytes())
     except FileNotFoundError:
         raise MissingFile(f"there is no {path}") from None
+    if not isinstance(found, dict):
+        raise BadFile(f"{path} holds a {type(found).__name__}, and not values by their names")
+    return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
+
+
+def parsed(path: Any, data: bytes) -> Any:
+    """What the bytes of a file hold, arrays that were cut in pieces in one."""
+    try:
+        found = load_plain(data)
     except NotPlain as error:
         said = str(error).partition(". ")[0]  # what follows is advice about data sets
         raise BadFile(f"{path} is not read: {said}. States are arrays by their names, nothing else") from None
-    if not isinstance(found, dict):
-        raise BadFile(f"{path} holds a {type(found).__name__}, and not values by their names")
-    pieces = found.pop(_BY_PIECES, {})
+    if not isinstance(found, dict) or _BY_PIECES not in found:
+        return found
+    pieces = found.pop(_BY_PIECES)
     arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
-    return {**arrays, **_joined(path, arrays, pieces)} if pieces else arrays
+    joined = _joined(path, arrays, pieces)
+    return {**{name: value for name, value in found.items() if name not in _slices(pieces)}, **joined}
 
 
-def _joined(path: Path, arrays: dict[str, np.ndarray], pieces: Any) -> dict[str, np.ndarray]:
+def _slices(pieces: Any) -> set[str]:
+    return {each for said in pieces.values() for each in said["slices"]}
+
+
+def _joined(path: Any, arrays: dict[str, np.ndarray], pieces: Any) -> dict[str, np.ndarray]:
     try:
         return {
             name: np.concatenate([arrays.pop(each) for each in said["slices"]]).reshape(said["OriginShape"])

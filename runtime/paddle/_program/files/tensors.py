@@ -8,6 +8,7 @@ than a variable says, is a BadFile that names file, variable and both shapes, an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -36,6 +37,17 @@ def path_of(folder: str | Path, name: str) -> Path:
 def save_one(path: Path, tensor: LoDTensor) -> None:
     """Write one variable's file."""
     write_whole(path, lambda file: _write(file, tensor))
+
+
+def write_one(file: IO[bytes], tensor: LoDTensor) -> None:
+    """Write one to an open file."""
+    _write(file, tensor)
+
+
+def parsed(data: bytes) -> LoDTensor:
+    """The tensor of these bytes. Raises BadModelFile, a ValueError, where they are none."""
+    (found,) = lod_tensor.read_levels(BytesIO(data))
+    return LoDTensor(*found)
 
 
 def save_several(path: Path, tensors: Sequence[LoDTensor]) -> None:

@@ -78,7 +78,14 @@ def load_vars(
 ) -> None:
     """Read into the scope what ``save_vars`` wrote, with the same arguments."""
     folder, program = _folder("load_vars", dirname), program_of(main_program)
-    open_ones, chosen = tables.parted(program, _chosen(program, vars, predicate))
+    keep_vars(global_scope(), folder, program, _chosen(program, vars, predicate), filename)
+
+
+def keep_vars(
+    scope: Scope, folder: Path, program: Program, chosen: Sequence[Variable], filename: str | None
+) -> None:
+    """Read these variables into a scope."""
+    open_ones, chosen = tables.parted(program, chosen)
     rows = load_tables(folder, program, open_ones)
     wanted = {variable.name: tensors.shape_of(variable) for variable in chosen}
     if filename is None:
@@ -88,9 +95,9 @@ def load_vars(
         }
     else:
         found = tensors.load_several(folder / filename, {name: wanted[name] for name in sorted(wanted)})
-    put(global_scope(), found)
+    put(scope, found)
     for name, each in rows.items():
-        tables.put(global_scope(), name, each)
+        tables.put(scope, name, each)
 
 
 def save_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:

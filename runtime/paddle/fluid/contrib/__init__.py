@@ -11,7 +11,18 @@ from paddle import _absent
 from paddle.fluid._listed import LISTED
 
 _MODULES = frozenset(
-    {"decoder", "inferencer", "layers", "memory_usage_calc", "op_frequence", "reader", "trainer", "utils"}
+    {
+        *(
+            "decoder",
+            "inferencer",
+            "layers",
+            "memory_usage_calc",
+            "mixed_precision",
+            "op_frequence",
+            "reader",
+        ),
+        *("trainer", "utils"),
+    }
 )
 _MODULE_OF = {
     "memory_usage": "memory_usage_calc",
@@ -24,6 +35,7 @@ _MODULE_OF = {
         "trainer",
     ),
     "Inferencer": "inferencer",
+    **dict.fromkeys(("AutoMixedPrecisionLists", "decorate"), "mixed_precision"),
     "distributed_batch_reader": "reader",
     **dict.fromkeys(("HDFSClient", "multi_download", "multi_upload"), "utils"),
     **dict.fromkeys(("BeamSearchDecoder", "InitState", "StateCell", "TrainingDecoder"), "decoder"),
@@ -31,10 +43,7 @@ _MODULE_OF = {
 _QUANTIZED = "numbers of 8 bits are not computed with"
 _ABSENT = {
     **dict.fromkeys(("quantize", "QuantizeTranspiler", "int8_inference", "Calibrator", "slim"), _QUANTIZED),
-    **dict.fromkeys(
-        ("mixed_precision", "sparsity", "decorate", "AutoMixedPrecisionLists"),
-        "networks are computed in single precision; minimize with the optimizer itself",
-    ),
+    "sparsity": "networks are computed as they are written; minimize with the optimizer itself",
     "Compressor": _QUANTIZED,
     **dict.fromkeys(
         (

@@ -6,14 +6,15 @@ from typing import Any
 
 from paddle import _absent
 from paddle._fleet import role_makers
+from paddle._fleet.general_role import GeneralRoleMaker
 from paddle._fleet.place import Role
 from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
 
-__all__ = ["PaddleCloudRoleMaker", "Role", "RoleMakerBase", "UserDefinedRoleMaker"]
+__all__ = ["GeneralRoleMaker", "PaddleCloudRoleMaker", "Role", "RoleMakerBase", "UserDefinedRoleMaker"]
 
 _LATER = {
     **dict.fromkeys(
-        ("MPIRoleMaker", "MPISymetricRoleMaker", "GeneralRoleMaker"),
+        ("MPIRoleMaker", "MPISymetricRoleMaker"),
         "roles come from the environment (PaddleCloudRoleMaker) or the program",
     ),
     "HeterRoleMaker": "all processes compute on the CPU",

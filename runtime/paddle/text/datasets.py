@@ -1,0 +1,104 @@
+"""Data sets of ``paddle.text``: what ``paddle.dataset`` reads, kept in memory and asked for by number.
+
+They must never know where files are kept (``paddle.dataset.common`` does). Guarantee: a sample is a tuple of
+arrays, one for each field; ``mode`` is "train" or "test", and ``data_file`` one that is there already.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paddle._data.samples import Dataset
+from paddle.dataset import common, imdb, imikolov, movielens, uci_housing
+
+__all__ = ["Imdb", "Imikolov", "Movielens", "UCIHousing"]
+
+
+class _Kept(Dataset):
+    """``_samples`` are all, each a sequence of fields."""
+
+    def __init__(
+        self, mode: str, data_file: str | None, source: tuple[str, str, str], download: bool
+    ) -> None:
+        if str(mode).lower() not in ("train", "test"):
+            raise AssertionError(f"mode is 'train' or 'test', and not {mode!r}")
+        if data_file is None and not download:
+            raise AssertionError("data_file is not said, and download=False: say where the file is")
+        self.mode = str(mode).lower()
+        url, name, md5 = source
+        self.data_file = data_file or common.download(url, name, md5)
+        self._samples: Any = []
+
+    def __getitem__(self, index: int) -> tuple[np.ndarray, ...]:
+        return tuple(np.array(each) for each in self._samples[index])
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+
+class UCIHousing(_Kept):
+    """Houses: 13 features, and the price; float32."""
+
+    def __init__(self, data_file: str | None = None, mode: str = "train", download: bool = True) -> None:
+        super().__init__(mode, data_file, (uci_housing.URL, "uci_housing", uci_housing.MD5), download)
+        self.data = uci_housing.rows_of(self.mode, self.data_file)
+        self._samples = [(row[:-1], row[-1:]) for row in self.data.astype(np.float32)]
+
+
+class Imdb(_Kept):
+    """Reviews: the ids of their words by ``word_idx``, of words that occur more than ``cutoff`` times; and 0
+    for a good one, 1 for a bad one."""
+
+    def __init__(
+        self, data_file: str | None = None, mode: str = "train", cutoff: int = 150, download: bool = True
+    ) -> None:
+        super().__init__(mode, data_file, (imdb.URL, "imdb", imdb.MD5), download)
+        self.word_idx = imdb.word_dict(cutoff, self.data_file)
+        self._samples = [
+            (ids, [label]) for ids, label in imdb.Reviews(self.mode, self.word_idx, self.data_file)
+        ]
+
+
+class Imikolov(_Kept):
+    """Sentences of the Penn Treebank. ``data_type``: NGRAM, of ``window_size`` words, or SEQ: a sentence, and
+    the same one word further, of up to ``window_size`` words where that is above 0."""
+
+    def __init__(
+        self,
+        data_file: str | None = None,
+        data_type: str = "NGRAM",
+        window_size: int = -1,
+        mode: str = "train",
+        min_word_freq: int = 50,
+        download: bool = True,
+    ) -> None:
+        super().__init__(mode, data_file, (imikolov.URL, "imikolov", imikolov.MD5), download)
+        kind = getattr(imikolov.DataType, str(data_type).upper(), None)
+        if not isinstance(kind, int):
+            raise AssertionError(f"data_type is 'NGRAM' or 'SEQ', and not {data_type!r}")
+        self.word_idx = imikolov.build_dict(min_word_freq, self.data_file)
+        read = imikolov.text_of(self.mode, self.word_idx, window_size, kind, self.data_file)
+        self._samples = list(read())
+
+
+class Movielens(_Kept):
+    """Ratings: [user], [gender], [age], [job], [film], categories, words of the title, [rating]. About
+    ``test_ratio`` of them, drawn by ``rand_seed``, are for test."""
+
+    def __init__(
+        self,
+        data_file: str | None = None,
+        mode: str = "train",
+        test_ratio: float = 0.1,
+        rand_seed: int = 0,
+        download: bool = True,
+    ) -> None:
+        super().__init__(mode, data_file, (movielens.URL, "movielens", movielens.MD5), download)
+        drawn = np.random.RandomState(rand_seed).random_sample
+        found = movielens.ratings(self.data_file, test_ratio, drawn, is_test=self.mode == "test")
+        self._samples = [[each if isinstance(each, list) else [each] for each in row] for row in found]
+        known = movielens.known_of(self.data_file)
+        self.movie_info, self.user_info = known.movies, known.users
+        self.movie_title_dict, self.categories_dict = known.words, known.categories

@@ -1,0 +1,41 @@
+"""``paddle.vision``: data sets of small pictures, and what is made of them before a network sees them.
+
+It must never hold a picture. Guarantee: what is not built says so by name.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from paddle._public_names import missing
+
+_MODULES = frozenset({"datasets", "transforms"})
+_IMAGES = {"backend": "pil"}
+_MODELS = "networks are written with paddle.static.nn and paddle.nn"
+
+__all__ = ["datasets", "get_image_backend", "set_image_backend", "transforms"]
+
+
+def set_image_backend(backend: str) -> None:
+    """What data sets give where they are not told: "pil", images, or "cv2", arrays."""
+    if backend not in ("pil", "cv2"):
+        raise ValueError(f"the backend of images is 'pil' (images) or 'cv2' (arrays), and not {backend!r}")
+    _IMAGES["backend"] = backend
+
+
+def get_image_backend() -> str:
+    """What was set, "pil" at first."""
+    return _IMAGES["backend"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"paddle.vision.{name}")
+    if name in ("MNIST", "FashionMNIST", "Cifar10", "Cifar100"):
+        return getattr(import_module("paddle.vision.datasets"), name)
+    raise missing(__name__, name, _MODELS if name in ("LeNet", "models", "ops") else "")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
