@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import paddle
+from paddle._program.description.written import fresh
 from paddle.dataset import common, uci_housing
 from paddle.io import BatchSampler, Dataset
 from paddle.vision import transforms
@@ -114,7 +115,11 @@ def test_digits_are_arrays_or_images(digits: tuple[str, str]) -> None:
 
 
 def test_digits_feed_a_program(digits: tuple[str, str]) -> None:
-    paddle.enable_static()
+    with fresh(is_static=True):
+        _trains(digits)
+
+
+def _trains(digits: tuple[str, str]) -> None:
     image, label = paddle.static.data("image", [None, 784]), paddle.static.data("label", [None, 1], "int64")
     cost = paddle.nn.functional.cross_entropy(paddle.static.nn.fc(image, 10), label)
     flat = transforms.Compose([transforms.ToTensor(), np.ravel])

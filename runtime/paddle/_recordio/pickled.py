@@ -1,12 +1,12 @@
 """Pickled records: reads those that the original wrote, as data.
 
 A pickle is a program. This runs it on a machine that has no power: the only names it may say are those of
-numpy's arrays, dtypes and numbers, of bytes, and of what holds others, and each stands for a maker of ours
-that takes data and gives data. Texts of Python 2 are taken as UTF-8.
+numpy's arrays, dtypes and numbers and of bytes, and each stands for a maker of ours that takes data and gives
+data. Texts of Python 2 are taken as UTF-8.
 
 It must never import a name that a record gives. Guarantee: ``load`` gives numbers, texts, bytes, None,
-lists, tuples, sets, dicts and numpy arrays of numbers or texts, or raises NotPlain; no code that a record
-names is run.
+lists, tuples, dicts and numpy arrays of numbers or texts, or raises NotPlain; no code that a record names is
+run.
 """
 
 from __future__ import annotations
@@ -23,13 +23,19 @@ from paddle._recordio.errors import NotPlain
 PLAIN_KINDS = frozenset("?biufcSU")
 """The kinds of numpy's dtypes that are data and nothing else."""
 _UNUSED = frozenset(pickle.BYTEARRAY8 + pickle.NEXT_BUFFER + pickle.EXT1 + pickle.EXT2 + pickle.EXT4)
+Makers = Mapping[tuple[str, str], Callable[..., Any]]
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, np.ndarray, np.generic)
 
 
-def load(record: bytes) -> Any:
-    """Give the sample of a pickled record. Raises NotPlain where it is more than data, or no pickle."""
+def load(record: bytes, also: Makers | None = None) -> Any:
+    """Give the sample of a pickled record. Raises NotPlain where it is more than data, or no pickle.
+
+    ``also``: what else it may name, and what makes data of it; with that sets are data, too.
+    """
     try:
-        return _settled(_Machine(io.BytesIO(record), encoding="utf-8", errors="surrogateescape").load(), {})
+        machine = _Machine(io.BytesIO(record), encoding="utf-8", errors="surrogateescape")
+        machine.makers = {**_MAKERS, **{name: _Maker(make) for name, make in (also or {}).items()}}
+        return _settled(machine.load(), {}, (list, tuple) if also is None else (list, tuple, set))
     except NotPlain:
         raise
     except Exception as error:  # whatever a broken program does to the machine that runs it
@@ -95,13 +101,6 @@ def _encoded(text: str, encoding: str = "latin1") -> bytes:
     return text.encode("latin1")
 
 
-def _named(expression: Any, names: Any) -> Any:
-    """What PaddlePaddle 2.x writes for a LoDTensor: the array that the one name of an expression says."""
-    if expression != "data" or type(names) is not dict or list(names) != ["data"]:
-        raise NotPlain("a pickled record asks for an expression to be computed")
-    return names["data"]
-
-
 def _bytes(raw: Any) -> bytes:
     """The bytes of an array; a text of Python 2 gives back what it was read from."""
     if isinstance(raw, str):
@@ -120,17 +119,8 @@ _MAKERS: Mapping[tuple[str, str], _Maker] = {
     ("numpy", "dtype"): _Maker(_Dtype),
     ("numpy", "ndarray"): _Maker(lambda *_: _Array()),
     ("_codecs", "encode"): _Maker(_encoded),
-    **{
-        (module, name): maker
-        for module in ("__builtin__", "builtins")
-        for name, maker in {
-            "bytes": _Maker(lambda: b""),
-            "tuple": _Maker(lambda items=(): tuple(items)),
-            "set": _Maker(lambda items=(): set(items)),
-            "eval": _Maker(_named),
-        }.items()
-    },
-    ("collections", "OrderedDict"): _Maker(lambda items=(): dict(items)),
+    ("__builtin__", "bytes"): _Maker(lambda: b""),
+    ("builtins", "bytes"): _Maker(lambda: b""),
 }
 
 
@@ -141,10 +131,12 @@ class _Machine(pickle._Unpickler):
         code: work for code, work in pickle._Unpickler.dispatch.items() if code not in _UNUSED
     }
 
+    makers: Mapping[tuple[str, str], _Maker] = _MAKERS
+
     def find_class(self, module: str, name: str) -> Any:
         """Give the maker of ours that a name stands for."""
-        if (module, name) in _MAKERS:
-            return _MAKERS[module, name]
+        if (module, name) in self.makers:
+            return self.makers[module, name]
         raise NotPlain(
             f"a pickled record asks for {module}.{name}. Records are data here, never programs: numbers, "
             "texts, lists, tuples, dicts and numpy arrays. Write the data set again with "
@@ -152,7 +144,7 @@ class _Machine(pickle._Unpickler):
         )
 
 
-def _settled(value: Any, seen: dict[int, Any]) -> Any:
+def _settled(value: Any, seen: dict[int, Any], several: tuple[type, ...]) -> Any:
     """The value with arrays in place of their makers' work; parts that are shared stay shared."""
     if id(value) in seen:
         return seen[id(value)]
@@ -160,10 +152,10 @@ def _settled(value: Any, seen: dict[int, Any]) -> Any:
     settled: Any
     if isinstance(value, _Array | _Dtype):
         settled = value.value if isinstance(value, _Array) else _refuse(value)
-    elif kind in (list, tuple, set):
-        settled = kind(_settled(item, seen) for item in value)
+    elif kind in several:
+        settled = kind(_settled(item, seen, several) for item in value)
     elif kind is dict:
-        settled = {_settled(key, seen): _settled(item, seen) for key, item in value.items()}
+        settled = {_settled(k, seen, several): _settled(v, seen, several) for k, v in value.items()}
     else:
         settled = value if isinstance(value, _ATOMS) else _refuse(value)
     seen[id(value)] = settled

@@ -101,7 +101,7 @@ def test_arguments_of_layers_of_ones_own_are_checked() -> None:
         ("debugger", "run_fast_nan_inf_debug", "isfinite"),
         ("io", "prepend_feed_ops", "save_inference_model"),
         ("reader", "DataLoaderBase", "PyReader"),
-        ("contrib", "decorate", "minimize with the optimizer itself"),
+        ("contrib", "sparsity", "minimize with the optimizer itself"),
         ("contrib", "load_persistables_for_increment", "load_persistables"),
         ("transpiler", "GeoSgdTranspiler", "geo_sgd_mode"),
     ],

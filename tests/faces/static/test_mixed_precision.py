@@ -18,12 +18,11 @@ X, Y = np.arange(6, dtype=np.float32).reshape(2, 3) / 6, np.ones((2, 1), np.floa
 
 
 @pytest.fixture(autouse=True)
-def _told_anew() -> None:
+def _told_anew(alone: None) -> None:
     mixed_precision.tell.cache_clear()
 
 
 def trained(decorate: Callable[[Any], Any]) -> tuple[list[float], Any]:
-    paddle.enable_static()
     constant = paddle.nn.initializer.Constant
     x, y = paddle.static.data("x", [None, 3]), paddle.static.data("y", [None, 1])
     weights = [paddle.ParamAttr(initializer=constant(each)) for each in (0.1, 0.2)]
@@ -67,7 +66,6 @@ def test_bfloat16_is_not_rounded_to() -> None:
 
 
 def test_the_notice_comes_once(recwarn: pytest.WarningsRecorder) -> None:
-    paddle.enable_static()
     for _ in range(2):
         amp.decorate(paddle.optimizer.SGD(0.1))
     with amp.fp16_guard():
@@ -76,7 +74,6 @@ def test_the_notice_comes_once(recwarn: pytest.WarningsRecorder) -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    paddle.enable_static()
     with pytest.raises(ValueError, match="mul: an operator is in custom_white_list or"):
         amp.CustomOpLists({"mul"}, {"mul"})
     with pytest.raises(ValueError, match="level is one of"):

@@ -28,6 +28,9 @@ X = np.array([[1, 2], [3, -1]], np.float32)
 FOUND = [[0.42555752, 0.57444251], [0.45016602, 0.54983407]]
 
 
+pytestmark = pytest.mark.usefixtures("alone")
+
+
 def unpacked(text: str) -> bytes:
     return zlib.decompress(base64.b85decode(text))
 
@@ -89,7 +92,6 @@ def test_a_model_comes_from_a_folder_or_from_memory_too(files: tuple[str, str], 
     config.set_model_buffer(program, len(program), values, len(values))
     assert config.model_from_memory()
     np.testing.assert_allclose(deployed.create_predictor(config).run([X])[0], FOUND, rtol=1e-6)
-    paddle.enable_static()
     read, feeds, targets = paddle.static.load_inference_model(files[0].removesuffix(".pdmodel"), None)
     paddle.fluid.io.save_inference_model(str(tmp_path / "older"), feeds, targets, None, read)
     found = deployed.create_predictor(deployed.Config(str(tmp_path / "older"))).run([X])

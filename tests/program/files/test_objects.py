@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import pickle
 import zlib
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import paddle
+from paddle._program.description.written import fresh
 from paddle._program.errors import BadFile
 from paddle._program.files.objects import load, save
 from paddle._program.running.lod_tensor import LoDTensor
@@ -41,6 +43,12 @@ LISTED = (
     "uyoxMbR5uYGIS{U106e0ss"
 )
 WEIGHT = np.array([[0.1, 0.2], [0.3, 0.4]], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _alone() -> Iterator[None]:
+    with fresh(is_static=True):
+        yield
 
 
 def unpacked(text: str) -> BytesIO:
@@ -83,14 +91,12 @@ def test_what_is_saved_is_loaded(tmp_path: Path, protocol: int) -> None:
 def test_tensors_and_programs_are_their_own_bytes(tmp_path: Path) -> None:
     save(LoDTensor(WEIGHT), str(tmp_path / "t"), use_binary_format=True)
     np.testing.assert_array_equal(load(str(tmp_path / "t"), return_numpy=True), WEIGHT)
-    paddle.enable_static()
     paddle.static.data("x", [None, 2])
     save(paddle.static.default_main_program(), str(tmp_path / "p"))
     assert load(str(tmp_path / "p")).global_block().var("x").shape == (-1, 2)
 
 
 def test_a_state_is_arrays_that_the_original_reads(tmp_path: Path) -> None:
-    paddle.enable_static()
     layer = paddle.nn.Linear(2, 1)
     exe = paddle.static.Executor()
     exe.run(paddle.static.default_startup_program())
@@ -110,7 +116,6 @@ def test_a_state_is_arrays_that_the_original_reads(tmp_path: Path) -> None:
 
 
 def test_the_state_of_a_saved_model_is_read_by_its_prefix_or_folder(tmp_path: Path) -> None:
-    paddle.enable_static()
     x = paddle.static.data("x", [None, 2])
     y = paddle.static.nn.fc(x, 1)
     exe = paddle.static.Executor()

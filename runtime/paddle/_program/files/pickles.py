@@ -73,7 +73,7 @@ def load(path: Path) -> dict[str, np.ndarray]:
 def parsed(path: Any, data: bytes) -> Any:
     """What the bytes of a file hold, arrays that were cut in pieces in one."""
     try:
-        found = load_plain(data)
+        found = load_plain(data, _MAKERS)
     except NotPlain as error:
         said = str(error).partition(". ")[0]  # what follows is advice about data sets
         raise BadFile(f"{path} is not read: {said}. States are arrays by their names, nothing else") from None
@@ -83,6 +83,24 @@ def parsed(path: Any, data: bytes) -> Any:
     arrays = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
     joined = _joined(path, arrays, pieces)
     return {**{name: value for name, value in found.items() if name not in _slices(pieces)}, **joined}
+
+
+def _expressed(expression: Any, names: Any) -> Any:
+    """The array that the one name of an expression says: see Expressed."""
+    if expression != "data" or type(names) is not dict or list(names) != ["data"]:
+        raise NotPlain("a pickled state asks for an expression to be computed")
+    return names["data"]
+
+
+_HOLDERS = {
+    "tuple": lambda items=(): tuple(items),
+    "set": lambda items=(): set(items),
+    "eval": _expressed,
+}
+_MAKERS = {
+    ("collections", "OrderedDict"): lambda items=(): dict(items),
+    **{(module, name): make for module in ("__builtin__", "builtins") for name, make in _HOLDERS.items()},
+}
 
 
 def _slices(pieces: Any) -> set[str]:
