@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle._absent import absent
 from paddle._program.description.options import BuildStrategy, ExecutionStrategy
 from paddle._program.description.program import Program
 from paddle._program.errors import BadArgument
@@ -28,6 +27,7 @@ class CompiledProgram:
         self._exec_strategy: ExecutionStrategy | None = None
         self._loss_name: str | None = None
         self._is_data_parallel = False
+        self._predictor: Any = None
 
     def with_data_parallel(
         self,
@@ -48,6 +48,18 @@ class CompiledProgram:
         self._exec_strategy = exec_strategy
         return self
 
-    with_inference_optimize = absent(
-        "CompiledProgram.with_inference_optimize", "a program cloned with for_test=True is run by Executor"
-    )
+    def with_inference_optimize(self, config: Any) -> CompiledProgram:
+        """Have an Executor compute the model that a NativeConfig or AnalysisConfig names: it is fed a list of
+        PaddleTensors then, in the order of the model's inputs, and gives such a list."""
+        from paddle.fluid.core import create_paddle_predictor
+
+        if self._predictor is not None:
+            raise BadArgument("with_inference_optimize has been called already: it is called once")
+        self._predictor = create_paddle_predictor(config)
+        return self
+
+    _with_inference_optimize = with_inference_optimize
+
+    @property
+    def _is_inference(self) -> bool:
+        return self._predictor is not None

@@ -178,3 +178,32 @@ def test_sequences_go_in_with_their_offsets(tmp_path: Path) -> None:
     assert predictor.zero_copy_run() and handle.type() == core.PaddleDType.FLOAT32
     output = predictor.get_output_tensor(predictor.get_output_names()[0])
     np.testing.assert_array_equal(output.copy_to_cpu(), [[1.0], [9.0]])
+
+
+def test_the_books_words_are_inferred_by_a_compiled_program(tmp_path: Path) -> None:
+    """What 1.8's own test of the book does with a saved model (word2vec)."""
+    fluid = paddle.fluid
+    words = [fluid.data(name, [None, 1], "int64", lod_level=1) for name in ("firstw", "secondw")]
+    rows = [fluid.layers.embedding(each, [20, 4], param_attr="shared_w") for each in words]
+    predicted = fluid.layers.fc(fluid.layers.concat(rows, axis=1), 20, act="softmax")
+    exe = fluid.Executor(fluid.CPUPlace())
+    exe.run(fluid.default_startup_program())
+    fluid.io.save_inference_model(str(tmp_path), ["firstw", "secondw"], [predicted], exe)
+    fed = [fluid.create_lod_tensor(np.array([[n]], np.int64), [[1]], fluid.CPUPlace()) for n in (3, 7)]
+    feed = dict(zip(("firstw", "secondw"), fed, strict=True))
+    (wanted,) = exe.run(feed=feed, fetch_list=[predicted], return_numpy=False)
+    inputs = []
+    for each in fed:
+        tensor = fluid.core.PaddleTensor()
+        tensor.lod, tensor.data = each.lod(), fluid.core.PaddleBuf(np.array(each))
+        tensor.shape, tensor.dtype = each.shape(), fluid.core.PaddleDType.INT64
+        inputs.append(tensor)
+    config = fluid.core.NativeConfig()
+    config.model_dir, config.use_gpu, config.device = str(tmp_path), False, 0
+    config.fraction_of_gpu_memory = 0.15
+    compiled = fluid.compiler.CompiledProgram(fluid.default_main_program())
+    compiled._with_inference_optimize(config)
+    assert compiled._is_inference is True
+    (found,) = exe.run(compiled, feed=inputs)
+    np.testing.assert_allclose(found.data.float_data(), np.array(wanted)[0], rtol=1e-6)
+    assert found.lod == wanted.lod()

@@ -8,7 +8,7 @@ it names is imported or called.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -92,12 +92,12 @@ def _expressed(expression: Any, names: Any) -> Any:
     return names["data"]
 
 
-_HOLDERS = {
+_HOLDERS: dict[str, Callable[..., Any]] = {
     "tuple": lambda items=(): tuple(items),
     "set": lambda items=(): set(items),
     "eval": _expressed,
 }
-_MAKERS = {
+_MAKERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("collections", "OrderedDict"): lambda items=(): dict(items),
     **{(module, name): make for module in ("__builtin__", "builtins") for name, make in _HOLDERS.items()},
 }

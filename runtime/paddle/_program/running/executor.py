@@ -92,8 +92,10 @@ class Executor:
         """
         if self._closed:
             raise BadArgument("this Executor was closed: make another one")
-        program = default_main_program() if program is None else program
-        program = _program_of(program)
+        if getattr(program, "_is_inference", False):
+            found: list[Any] = program._predictor.run(feed)
+            return found
+        program = _program_of(default_main_program() if program is None else program)
         scope = global_scope() if scope is None else scope
         values = _fed(feed)
         if use_prune or asks_for_updates(fetch_list):
