@@ -65,6 +65,73 @@ def test_a_pruned_run_learns_where_updates_are_fetched() -> None:
     np.testing.assert_allclose(weight(), before - 0.3, rtol=1e-5)
 
 
+def test_of_two_optimizers_of_one_parameter_the_one_that_is_fetched_moves_it() -> None:
+    weight_of_two = fluid.ParamAttr(name="w", initializer=fluid.initializer.Constant(1.0))
+    chosen = fluid.layers.fc(fluid.layers.data("x", [3]), 1, param_attr=weight_of_two, bias_attr=False)
+    rise, fall = fluid.layers.mean(chosen), fluid.layers.mean(chosen * -1.0)
+    one = fluid.optimizer.SGD(0.5).minimize(rise)
+    copied = fluid.default_main_program().clone()
+    other, _ = fluid.optimizer.SGD(0.25).minimize(fall)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    exe.run(feed=FEED, fetch_list=[rise, one])
+    np.testing.assert_allclose(weight(), np.full((3, 1), 0.5))
+    exe.run(feed=FEED, fetch_list=[rise, other])
+    np.testing.assert_allclose(weight(), np.full((3, 1), 0.75))
+    for pruned in (True, False):  # nobody says which: both
+        exe.run(feed=FEED, fetch_list=[rise], use_prune=pruned)
+    np.testing.assert_allclose(weight(), np.full((3, 1), 0.25))
+    exe.run(copied, feed=FEED, fetch_list=[rise, one])  # it has a copy of them
+    np.testing.assert_allclose(weight(), np.full((3, 1), -0.25))
+    with pytest.raises(ValueError, match="own operators, and 'sgd'"):
+        exe.run(copied, feed=FEED, fetch_list=[rise, other])
+
+
+def test_two_optimizers_of_one_program_move_what_each_is_told_though_one_reads_what_the_other_moves() -> None:
+    def named(name: str, value: float) -> fluid.ParamAttr:
+        return fluid.ParamAttr(name=name, initializer=fluid.initializer.Constant(value))
+
+    made = fluid.layers.fc(fluid.layers.data("x", [3]), 4, param_attr=named("maker", 0.1), bias_attr=False)
+    judged = fluid.layers.fc(made, 1, param_attr=named("w", 0.5), bias_attr=False)
+    up, down = fluid.layers.mean(judged), fluid.layers.mean(judged * -1.0)
+    fluid.optimizer.SGD(0.5).minimize(up, parameter_list=["w"])
+    fluid.optimizer.SGD(0.5).minimize(down, parameter_list=["maker"])
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    exe.run(feed=FEED)
+    moved = 0.5 - 0.5 * 0.3  # by what the maker made, 0.1 of three ones
+    np.testing.assert_allclose(weight(), np.full((4, 1), moved), rtol=1e-6)
+    maker = fluid.global_scope().find_var("maker")
+    assert maker is not None
+    np.testing.assert_allclose(np.array(maker.get_tensor()), np.full((3, 4), 0.1 + 0.5 * moved), rtol=1e-6)
+
+
+def test_a_pruned_run_refuses_to_learn_by_what_is_not_fed() -> None:
+    hidden = fluid.layers.fc(fluid.layers.data("x", [3]), 2)
+    loss = fluid.layers.mean(hidden)
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {hidden.name: np.ones((2, 2), np.float32)}
+    with pytest.raises(ValueError, match=r"learn by 'x' .*not fed"):
+        exe.run(feed=feed, fetch_list=[loss], use_prune=True)
+    test = fluid.default_main_program().clone(for_test=True)
+    assert exe.run(test, feed=feed, fetch_list=[loss], use_prune=True)[0].item() == 1.0
+
+
+@pytest.mark.parametrize("given", [0, 2, 0.5, [3.0], np.float64(1.5)])
+def test_numbers_that_are_fed_have_the_dtype_of_their_variable(given: Any) -> None:
+    rate = fluid.layers.data("rate", [1], append_batch_size=False)
+    count = fluid.layers.data("count", [1], append_batch_size=False, dtype="int64")
+    for as_arrays in (True, False):
+        feed = {"rate": given, "count": 4}
+        found = fluid.Executor().run(feed=feed, fetch_list=[rate, rate * 2.0, count], return_numpy=as_arrays)
+        told, twice, counted = (np.array(each) for each in found)
+        assert (told.dtype, told.shape, told.item()) == (np.float32, (1,), np.ravel(given)[0])
+        assert twice.item() == 2 * told.item()
+        assert (counted.dtype, counted.tolist()) == (np.int64, [4])
+
+
 @pytest.mark.parametrize("wrong", ["feeds", "fetchlist", "batch_size"])
 def test_a_word_that_is_none_of_its_own_is_refused(wrong: str) -> None:
     exe, loss, _ = ready()

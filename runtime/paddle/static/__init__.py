@@ -22,6 +22,7 @@ _HOMES = {
     "_program.description.variable": "Variable",
     "tensor.creation": "create_global_var create_parameter",
     "static.feeds": "InputSpec data",
+    "static.item": "setitem",
     "static.place": "device_guard",
     "static.model": """
         deserialize_persistables deserialize_program load_from_file load_inference_model normalize_program

@@ -16,6 +16,20 @@ from paddle import _mode
 from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 
+_CALLED = {
+    "arg_max": "argmax",
+    "arg_min": "argmin",
+    "expand_v2": "expand",
+    "flatten_contiguous_range": "flatten",
+    "gaussian_random": "gaussian",
+    "hard_sigmoid": "hardsigmoid",
+    "lookup_table_v2": "embedding",
+    **{f"reduce_{name}": name for name in ("all", "any", "max", "mean", "min", "prod", "sum")},
+    **{f"{name}2": name for name in ("squeeze", "transpose")},
+    "uniform_random": "uniform",
+}
+"""What results of operators are called after, where it is not the type: programs fetch by these names."""
+
 
 def append(
     type: str,
@@ -52,7 +66,7 @@ def append_all(
 ) -> list[Any]:
     """As ``append``; returns the variables of all output slots. ``dtypes``: of slots that have their own."""
     _mode.need_static(f"the operator {type}")
-    helper = LayerHelper(type, name=name)
+    helper = LayerHelper(_CALLED.get(type, type), name=name)
     given = {slot: _listed(value) for slot, value in inputs.items() if value is not None}
     found = dtype if dtype is not None else _dtype_of(given)
     made = [

@@ -6,10 +6,13 @@ numbers have the default dtype (``paddle.set_default_dtype``) unless another one
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from paddle._program.description.dtypes import dtype_of
+from paddle._program.description.variable import Variable
 from paddle.tensor._append import append, append_many, sizes_of
 
 __all__ = [
@@ -116,15 +119,39 @@ def _known(values: np.ndarray, dtype: Any) -> Any:
 
 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
-    """From ``start`` up to ``end`` in steps; from 0 up to ``start`` without ``end``."""
+    """From ``start`` up to ``end`` in steps; from 0 up to ``start`` without ``end``. Each is a number, or a
+    Variable of one."""
     first, last = (0, start) if end is None else (start, end)
+    if any(isinstance(number, Variable) for number in (first, last, step)):
+        is_whole = not any(isinstance(number, float) for number in (first, last, step))
+        kind = dtype_of("int64") if dtype is None and is_whole else _kind(dtype)
+        told = {"Start": (first, kind), "End": (last, kind), "Step": (step, kind)}
+        return append("range", _numbers(told), {}, dtype=kind, stop_gradient=True, name=name)
     whole = all(isinstance(number, int) for number in (first, last, step))
     values = np.arange(first, last, step, np.int64 if whole else np.float32)
     return _known(values, dtype)
 
 
-def linspace(start: float, stop: float, num: int, dtype: Any = None, name: str | None = None) -> Any:
-    """``num`` numbers at equal distances from ``start`` to ``stop``."""
+def _numbers(told: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+    """Slots with a Variable of one number each, of the dtype that is told with it."""
+    from paddle.tensor.manipulation import cast
+
+    return {
+        slot: full([1], given, kind)
+        if not isinstance(given, Variable)
+        else given
+        if given.dtype == kind
+        else cast(given, kind)
+        for slot, (given, kind) in told.items()
+    }
+
+
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """``num`` numbers at equal distances from ``start`` to ``stop``. Each may be a Variable of one number."""
+    if any(isinstance(each, Variable) for each in (start, stop, num)):
+        kind = _kind(dtype)
+        inputs = _numbers({"Start": (start, kind), "Stop": (stop, kind), "Num": (num, dtype_of("int32"))})
+        return append("linspace", inputs, {"dtype": int(kind)}, dtype=kind, stop_gradient=True, name=name)
     return _known(np.linspace(start, stop, num, dtype=np.float32), dtype)
 
 

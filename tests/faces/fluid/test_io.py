@@ -309,3 +309,40 @@ def test_a_programs_state_is_by_name_and_is_set_again() -> None:
     assert set(program.state_dict("param", elsewhere)) == parameters
     with pytest.raises(ValueError, match="mode is 'all', 'param' or 'opt', not 'most'"):
         program.state_dict("most")
+
+
+def test_values_without_a_file_are_bytes_which_are_read_as_a_file_is(tmp_path: Path) -> None:
+    exe, _ = _trained()
+    expected = _values()
+    held = fluid.io.save_persistables(exe, None)
+    fluid.io.save_persistables(exe, str(tmp_path), filename="all")
+    assert held == (tmp_path / "all").read_bytes()
+    with fluid.scope_guard(fluid.Scope()):
+        fluid.io.load_persistables(exe, None, filename=held)
+        assert all(np.array_equal(value, expected[name]) for name, value in _values().items())
+    with pytest.raises(BadFile, match="given as bytes"):
+        fluid.io.load_persistables(exe, None, filename=held[:-4] if held else b"")
+    with pytest.raises(ValueError, match="load_vars needs the name of a folder"):
+        fluid.io.load_persistables(exe, None)
+
+
+def test_a_model_is_read_from_bytes(tmp_path: Path) -> None:
+    exe, predicted = _trained()
+    folder = str(tmp_path / "model")
+    fluid.io.save_inference_model(folder, ["x"], [predicted], exe, None, "program", "values")
+    program, values = ((Path(folder) / name).read_bytes() for name in ("program", "values"))
+    (expected,) = exe.run(
+        fluid.default_main_program().clone(for_test=True),
+        feed={"x": X, "y": X[:, :1]},
+        fetch_list=[predicted],
+    )
+    with fluid.scope_guard(fluid.Scope()):
+        read, feeds, targets = fluid.io.load_inference_model(None, exe, program, values)
+        assert feeds == ["x"]
+        np.testing.assert_array_equal(exe.run(read, feed={"x": X}, fetch_list=targets)[0], expected)
+    with pytest.raises(BadFile, match="model_filename, as bytes"):
+        fluid.io.load_inference_model(None, exe, program[:-9], values)
+    with pytest.raises(ValueError, match="bytes, and they are NoneType and bytes"):
+        fluid.io.load_inference_model(None, exe, None, values)
+    with pytest.raises(ValueError, match="params_filename holds bytes"):
+        fluid.io.load_inference_model(folder, exe, "program", values)

@@ -153,10 +153,14 @@ class Arithmetic:
         return part(self, items)
 
     def __setitem__(self, item: Any, value: Any) -> None:
-        raise BadArgument(
-            f"variable {self.name!r} holds nothing while a program is written, so nothing is put in it: "
-            "where, put_along_axis, index_put and scatter give what it would be"
-        )
+        if not now().is_static:
+            raise BadArgument(
+                f"variable {self.name!r} holds nothing while a program is written, so nothing is put in it: "
+                "where, put_along_axis, index_put and scatter give what it would be"
+            )
+        from paddle._program.description.putting import put
+
+        put(self, item if isinstance(item, tuple) else (item,), value)
 
     def __iter__(self) -> Any:
         if now().is_static:

@@ -27,6 +27,14 @@ class Block:
         self.forward_block_idx = forward_idx
         self.vars: dict[str, Variable] = {}
         self.ops: list[Operator] = []
+        self._places: tuple[tuple[int, int], dict[int, int]] | None = None
+
+    def place_of(self, op: Operator) -> int:
+        """Where an operator of it stands; one that is being written stands behind all others."""
+        now = (self.program._version, len(self.ops))
+        if self._places is None or self._places[0] != now:
+            self._places = (now, {id(each): place for place, each in enumerate(self.ops)})
+        return self._places[1].get(id(op), len(self.ops))
 
     @property
     def desc(self) -> Block:

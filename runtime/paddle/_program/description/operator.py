@@ -49,6 +49,11 @@ class Operator:
         return int(self.attrs.get(ROLE, FORWARD)) & ~LOSS
 
     @property
+    def is_move(self) -> bool:
+        """Whether it moves a parameter, or stands for what does."""
+        return bool(self.moves) or {"Param", "Grad"} <= self.inputs.keys()
+
+    @property
     def idx(self) -> int:
         """Its place in its block."""
         return next(i for i, each in enumerate(self.block.ops) if each is self)

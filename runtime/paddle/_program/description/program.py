@@ -142,22 +142,17 @@ class Program:
         return self._prune_with_input([], targets)
 
     def _prune_with_input(self, feeded_var_names: Sequence[str], targets: Sequence[Any]) -> Program:
-        """The same, where some variables will be fed."""
+        """The same, where some variables will be fed. What moves parameters is kept where it is a target
+        itself: it writes what everything reads."""
         several = targets if isinstance(targets, list | tuple) else [targets]
-        wanted: set[str] = set()
-        kept: list[Operator] = []
         twin = self.clone()
-        for each in several:
-            if isinstance(each, Variable | str):
-                wanted.add(each if isinstance(each, str) else each.name)
-            elif isinstance(each, Operator):
-                wanted.update(each.output_arg_names)
-            else:
-                raise BadArgument(f"a program is pruned to variables, names or operators, not {each!r}")
-        wanted -= set(feeded_var_names)
         block = twin.global_block()
-        for op in reversed(block.ops):
-            if not wanted.isdisjoint(op.output_arg_names):
+        asked = [self._place_of(each) for each in several if isinstance(each, Operator)]
+        wanted = {_name_of_target(each) for each in several if not isinstance(each, Operator)}
+        wanted -= set(feeded_var_names)
+        kept: list[Operator] = []
+        for place, op in reversed(list(enumerate(block.ops))):
+            if place in asked or (not op.is_move and not wanted.isdisjoint(op.output_arg_names)):
                 wanted.update(name for name in reads_of(op) if name not in feeded_var_names)
                 kept.append(op)
         block.ops = kept[::-1]
@@ -167,6 +162,19 @@ class Program:
         return twin
 
     prune = _prune
+
+    def _place_of(self, op: Operator) -> int:
+        """Where in the first block an operator stands: this program's own, or of what it was copied from."""
+        ops = self.global_block().ops
+        for place, each in enumerate(ops):
+            if each is op:
+                return place
+        alike = [
+            each.type == op.type and each.outputs == op.outputs and each.where == op.where for each in ops
+        ]
+        if True not in alike:
+            raise BadArgument(f"a program is pruned to its own operators, and {op.type!r} is none of them")
+        return alike.index(True)
 
     def _inference_optimize(self, prune_read_op: bool = True) -> Program:
         return self.clone(for_test=True)
@@ -209,6 +217,14 @@ class Program:
         return self.to_string()
 
     __repr__ = __str__
+
+
+def _name_of_target(target: Any) -> str:
+    if isinstance(target, str):
+        return target
+    if isinstance(target, Variable):
+        return target.name
+    raise BadArgument(f"a program is pruned to variables, names or operators, not {target!r}")
 
 
 def _copied(block: Block, program: Program) -> Block:

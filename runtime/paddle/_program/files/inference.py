@@ -113,21 +113,45 @@ def save_inference_model(
 
 
 def load_inference_model(
-    dirname: str,
+    dirname: str | None,
     executor: Any,
-    model_filename: str | None = None,
-    params_filename: str | None = None,
+    model_filename: str | bytes | None = None,
+    params_filename: str | bytes | None = None,
     pserver_endpoints: Sequence[str] | None = None,
 ) -> list[Any]:
-    """Read a model: ``[program, names of its feeds, its targets]``; its values are in the scope then."""
+    """Read a model: ``[program, names of its feeds, its targets]``; its values are in the scope then. Without
+    a folder the file names are what the files hold."""
+    if dirname is None:
+        program = _of_bytes(model_filename, params_filename)
+        load_vars(executor, None, program, None, is_persistable, params_filename)
+        return [program, feeds_of(program), targets_of(program)]
     if not Path(dirname).is_dir():
         raise MissingFile(f"there is no folder {dirname!r} with an inference model")
-    path = Path(dirname) / (Path(model_filename).name if model_filename else MODEL)
-    program = read_program(path)
-    load_vars(
-        executor, dirname, program, None, is_persistable, params_filename and Path(params_filename).name
-    )
+    model, values = _name_of_file("model", model_filename), _name_of_file("params", params_filename)
+    program = read_program(Path(dirname) / (model or MODEL))
+    load_vars(executor, dirname, program, None, is_persistable, values)
     return [program, feeds_of(program), targets_of(program)]
+
+
+def _of_bytes(model: Any, values: Any) -> Program:
+    if not isinstance(model, bytes) or not isinstance(values, bytes):
+        raise BadArgument(
+            "load_inference_model without a folder: model_filename and params_filename are what the two "
+            f"files hold, as bytes, and they are {type(model).__name__} and {type(values).__name__}"
+        )
+    try:
+        return program_desc.parsed(model)
+    except ValueError as error:
+        raise BadFile(f"model_filename, as bytes: {error}") from None
+
+
+def _name_of_file(which: str, given: str | bytes | None) -> str | None:
+    if isinstance(given, bytes):
+        raise BadArgument(
+            f"load_inference_model: {which}_filename holds bytes, which go with dirname=None; in a folder it "
+            "is the name of a file"
+        )
+    return Path(given).name if given else None
 
 
 def read_program(path: Path) -> Program:

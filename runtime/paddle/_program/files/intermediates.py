@@ -15,6 +15,7 @@ _SLOTS = {
     **_SHAPES,
     "batch_norm": "SavedMean SavedVariance",
     "cos_sim": "XNorm YNorm",
+    "cross_entropy2": "MatchX XShape",
     "dropout": "Mask",
     "flatten_contiguous_range": "XShape",
     "group_norm": "Mean Variance",

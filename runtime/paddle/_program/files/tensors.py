@@ -23,6 +23,9 @@ from paddle._program.running.lod_tensor import LoDTensor
 
 Shape = Sequence[int]
 
+_GIVEN = Path("what was given as bytes")
+"""Stands for a file in what is said of values that come from none."""
+
 
 def path_of(folder: str | Path, name: str) -> Path:
     """The file of a variable in a folder; a name that leads out of it is refused."""
@@ -60,6 +63,19 @@ def save_several(path: Path, tensors: Sequence[LoDTensor]) -> None:
     write_whole(path, write)
 
 
+def bytes_of_several(tensors: Sequence[LoDTensor]) -> bytes:
+    """What such a file would hold."""
+    file = BytesIO()
+    for tensor in tensors:
+        _write(file, tensor)
+    return file.getvalue()
+
+
+def load_bytes(given: bytes, wanted: Mapping[str, Shape | None]) -> dict[str, LoDTensor]:
+    """The variables of what such a file holds."""
+    return _read(_GIVEN, BytesIO(given), wanted)
+
+
 def load_one(path: Path, name: str, shape: Shape | None = None) -> LoDTensor:
     """The variable of a file. ``shape``: what it has to be, -1 for any length; None: anything."""
     return load_several(path, {name: shape})[name]
@@ -67,17 +83,22 @@ def load_one(path: Path, name: str, shape: Shape | None = None) -> LoDTensor:
 
 def load_several(path: Path, wanted: Mapping[str, Shape | None]) -> dict[str, LoDTensor]:
     """The variables of a file, which has them in the order of ``wanted``."""
-    found: dict[str, LoDTensor] = {}
     try:
         with path.open("rb") as file:
-            _take(path, lod_tensor.read_levels(file), wanted, found)
-    except BadModelFile as error:
-        last = list(wanted)[min(len(found), len(wanted) - 1)]
-        raise BadFile(f"{path}, where variable {last!r} is expected: {error}") from None
+            return _read(path, file, wanted)
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFile(f"there is no {path}, from which {_listed(list(wanted))} would be read") from None
     except IsADirectoryError:
         raise BadFile(f"{path} is a folder, and {_listed(list(wanted))} would be read from a file") from None
+
+
+def _read(path: Path, file: IO[bytes], wanted: Mapping[str, Shape | None]) -> dict[str, LoDTensor]:
+    found: dict[str, LoDTensor] = {}
+    try:
+        _take(path, lod_tensor.read_levels(file), wanted, found)
+    except BadModelFile as error:
+        last = list(wanted)[min(len(found), len(wanted) - 1)]
+        raise BadFile(f"{path}, where variable {last!r} is expected: {error}") from None
     return found
 
 

@@ -48,17 +48,20 @@ def save_vars(
     vars: Iterable[Variable | str] | None = None,
     predicate: Predicate | None = None,
     filename: str | None = None,
-) -> None:
+) -> bytes | None:
     """Write variables of a program, a file for each in a folder, or all in one file (``filename``) there.
+    Without either nothing is written, and what the one file would hold is returned.
 
     ``vars``: which; else those that ``predicate`` says yes to, else all that outlive a run. A table without a
     height is a folder of its own in either case (tables.py).
     """
-    folder, program = _folder("save_vars", dirname), program_of(main_program)
-    chosen = _chosen(program, vars, predicate)
-    scope = global_scope()
-    open_ones, chosen = tables.parted(program, chosen)
+    program, scope = program_of(main_program), global_scope()
+    open_ones, chosen = tables.parted(program, _chosen(program, vars, predicate))
+    in_memory = dirname is None and filename is None and not open_ones
+    folder = Path() if in_memory else _folder("save_vars", dirname)
     values = {variable.name: value_of(scope, variable) for variable in chosen}
+    if in_memory:
+        return tensors.bytes_of_several([values[name] for name in sorted(values)])
     save_tables(folder, program, scope, open_ones)
     if filename is None:
         for name, value in values.items():
@@ -66,6 +69,7 @@ def save_vars(
         folder.mkdir(parents=True, exist_ok=True)
     else:
         tensors.save_several(folder / filename, [values[name] for name in sorted(values)])
+    return None
 
 
 def load_vars(
@@ -74,17 +78,21 @@ def load_vars(
     main_program: Any = None,
     vars: Iterable[Variable | str] | None = None,
     predicate: Predicate | None = None,
-    filename: str | None = None,
+    filename: str | bytes | None = None,
 ) -> None:
-    """Read into the scope what ``save_vars`` wrote, with the same arguments."""
-    folder, program = _folder("load_vars", dirname), program_of(main_program)
-    keep_vars(global_scope(), folder, program, _chosen(program, vars, predicate), filename)
+    """Read into the scope what ``save_vars`` wrote, with the same arguments; or without a folder what it
+    returned, as ``filename``."""
+    program = program_of(main_program)
+    chosen = _chosen(program, vars, predicate)
+    in_memory = dirname is None and isinstance(filename, bytes) and not tables.parted(program, chosen)[0]
+    folder = Path() if in_memory else _folder("load_vars", dirname)
+    keep_vars(global_scope(), folder, program, chosen, filename)
 
 
 def keep_vars(
-    scope: Scope, folder: Path, program: Program, chosen: Sequence[Variable], filename: str | None
+    scope: Scope, folder: Path, program: Program, chosen: Sequence[Variable], filename: str | bytes | None
 ) -> None:
-    """Read these variables into a scope."""
+    """Read these variables into a scope, of a folder, or of what its file would hold."""
     open_ones, chosen = tables.parted(program, chosen)
     rows = load_tables(folder, program, open_ones)
     wanted = {variable.name: tensors.shape_of(variable) for variable in chosen}
@@ -93,6 +101,8 @@ def keep_vars(
             name: tensors.load_one(tensors.path_of(folder, name), name, shape)
             for name, shape in wanted.items()
         }
+    elif isinstance(filename, bytes):
+        found = tensors.load_bytes(filename, {name: wanted[name] for name in sorted(wanted)})
     else:
         found = tensors.load_several(folder / filename, {name: wanted[name] for name in sorted(wanted)})
     put(scope, found)
@@ -100,25 +110,30 @@ def keep_vars(
         tables.put(scope, name, each)
 
 
-def save_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
-    """Write all parameters."""
-    save_vars(executor, dirname, main_program, None, is_parameter, filename)
+def save_params(
+    executor: Any, dirname: str | None, main_program: Any = None, filename: str | None = None
+) -> bytes | None:
+    """Write all parameters; without a name of a folder or file their bytes are returned."""
+    return save_vars(executor, dirname, main_program, None, is_parameter, filename)
 
 
-def load_params(executor: Any, dirname: str, main_program: Any = None, filename: str | None = None) -> None:
+def load_params(
+    executor: Any, dirname: str | None, main_program: Any = None, filename: str | bytes | None = None
+) -> None:
     """Read all parameters."""
     load_vars(executor, dirname, main_program, None, is_parameter, filename)
 
 
 def save_persistables(
-    executor: Any, dirname: str, main_program: Any = None, filename: str | None = None
-) -> None:
-    """Write all that outlives a run: parameters, what optimizers remember, counters."""
-    save_vars(executor, dirname, main_program, None, is_persistable, filename)
+    executor: Any, dirname: str | None, main_program: Any = None, filename: str | None = None
+) -> bytes | None:
+    """Write all that outlives a run: parameters, what optimizers remember, counters; without a name of a
+    folder or file their bytes are returned."""
+    return save_vars(executor, dirname, main_program, None, is_persistable, filename)
 
 
 def load_persistables(
-    executor: Any, dirname: str, main_program: Any = None, filename: str | None = None
+    executor: Any, dirname: str | None, main_program: Any = None, filename: str | bytes | None = None
 ) -> None:
     """Read all that outlives a run."""
     load_vars(executor, dirname, main_program, None, is_persistable, filename)

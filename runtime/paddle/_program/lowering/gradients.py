@@ -76,6 +76,8 @@ def _at_once(
 ) -> dict[str, EngineVariable]:
     """By the engine's own gradient operators."""
     main = low.builder.program.main
+    for op in given.seeds.values():
+        low.inputs(op, "X")  # declared before the walk, which knows the forms of what is there when it begins
     backward = Backward(main, list(targets.values()), wanted, stopped, suffix)
     for name, op in given.seeds.items():
         if targets[name] in backward.seeded:

@@ -21,7 +21,7 @@ from paddle._program.lowering.ahead import ids_ahead, rates_ahead
 from paddle._program.lowering.counting import counted_apart
 from paddle._program.lowering.lowering import Lowering, sparse_tables
 from paddle._program.lowering.op_rows import is_lowered, row
-from paddle._program.lowering.passes import Pass, taken_again, through_host
+from paddle._program.lowering.passes import Pass, passes, taken_again, through_host
 from paddle._program.lowering.states import first_reads, noted, states_of
 from paddle._program.lowering.taped import Taped
 from paddle._program.lowering.telling import Told, ends_ahead_of, sizes_ahead, tells_by_value, told
@@ -230,11 +230,14 @@ def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:
 
 def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]:
     """Runs of lowered operators, and host operators; a run ends where a moved parameter is read, or a size
-    that it has computed, unless that was done ``ahead``. Passes that go through the host stand alone."""
+    that it has computed, unless that was done ``ahead``. A pass is within one of them; those that go through
+    the host stand alone."""
     pieces: list[_Part] = []
     moved: set[str] = set()
     written: set[str] = set()
     on_host, taped = _is_of_host(ops), through_host(ops)
+    whole = {id(each.ops[0]): each for each in passes(ops)}  # one reads and computes all of it together
+    within = {id(op) for each in whole.values() for op in each.ops[1:]}
     for op in ops:
         alone = taped.get(id(op), op) if op.role == BACKWARD else op
         if on_host(op) or isinstance(alone, Pass):
@@ -242,8 +245,9 @@ def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]
                 pieces.append(alone)
             moved = set()
             continue
-        reads_moved = not is_update(op) and not moved.isdisjoint(reads_of(op))
-        ends = reads_moved or ends_ahead_of(op, written, ahead)
+        read = _read_within(whole[id(op)]) if id(op) in whole else set(reads_of(op))
+        reads_moved = not is_update(op) and not moved.isdisjoint(read)
+        ends = id(op) not in within and (reads_moved or ends_ahead_of(op, written, ahead))
         if not pieces or not isinstance(pieces[-1], list) or ends:
             pieces.append([])
             moved, written = set(), set()
@@ -253,6 +257,10 @@ def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]
         written.update(op.output_arg_names)
         moved.update(name for each in moved_at(op) for name in each.input("Param"))
     return pieces
+
+
+def _read_within(given: Pass) -> set[str]:
+    return {name for op in given.ops for name in reads_of(op)}
 
 
 def _is_of_host(ops: Sequence[Operator]) -> Callable[[Operator], bool]:

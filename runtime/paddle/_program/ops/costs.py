@@ -22,10 +22,11 @@ _IGNORED = -100
 Cost: TypeAlias = Callable[[Lowering, EngineVariable, EngineVariable], EngineVariable]
 
 
-@lowers("cross_entropy", "cross_entropy2", soft_label=False, ignore_index=_IGNORED)
+@lowers("cross_entropy2", ignore_index=_IGNORED)
+@lowers("cross_entropy", soft_label=False, ignore_index=_IGNORED)
 def _cross_entropy(low: Lowering, op: Operator) -> None:
     x, label = low.input(op, "X").variable, low.input(op, "Label").variable
-    if op.attr("soft_label"):
+    if op.attrs.get("soft_label"):
         logs = low.op("log", X=low.op("clip", {"min": 1e-20}, X=x))
         low.give(op, "Y", _expected(low, label, logs))
         return
@@ -282,7 +283,7 @@ def _dropout(low: Lowering, op: Operator) -> None:
         low.give(op, "Out", out)
         return
     told = {"dropout_prob": rate, "dropout_implementation": way, "is_test": is_test}
-    told |= {"seed": int(op.attr("seed") or 0), "draws_as": op.output("Out")[0]}
+    told |= {"seed": int(op.attr("seed") or 0), "draws_as": f"{op.block.idx}:{op.block.place_of(op)}"}
     found = low.builder.ops("dropout", told, X=x)
     low.give(op, "Out", found["Out"])
     low.give(op, "Mask", found["Mask"])

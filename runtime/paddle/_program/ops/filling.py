@@ -77,14 +77,17 @@ def _gaussian_random(host: Host, op: Operator) -> None:
 
 
 def drawing(host: Host, op: Operator) -> np.random.Generator:
-    """What an operator draws from: its own seed or the run's, and its output's name; what does not outlive a
-    run is drawn anew in each."""
-    name = op.output("Out")[0]
-    described = host.block._find_var_recursive(name)
-    seed = int(op.attrs.get("seed", 0)) or host.seed
-    if described is not None and described.persistable:
-        return generator_for(seed, name)
-    return generator_for(seed, f"{name}@{host.step}")
+    """What an operator draws from: its own seed; or the program's, and where it stands there, so that two
+    programs that are written alike begin alike, whatever their variables are called. What does not outlive a
+    run is drawn anew in each, and so is everything where nobody has said a seed."""
+    own, place = int(op.attrs.get("seed", 0)), f"{op.block.idx}:{op.block.place_of(op)}"
+    described = host.block._find_var_recursive(op.output("Out")[0])
+    outlives = described is not None and described.persistable
+    if own and outlives:
+        return generator_for(own, "")
+    if outlives and host.block.program.random_seed:
+        return generator_for(host.seed, place)
+    return generator_for(own or host.seed, f"{place}@{host.step}")
 
 
 def _of_engine(kind: VarType) -> str:

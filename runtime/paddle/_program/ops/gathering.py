@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
+
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.description.dtypes import VarType, dtype_of
 from paddle._program.description.operator import Operator
+from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
-from paddle._program.ops.sizes import anything, in_shape, known_size
+from paddle._program.ops.sizes import anything, in_shape, known_size, known_sizes, open_size
 
 
 def _axis(op: Operator, name: str = "axis") -> int:
@@ -132,3 +137,78 @@ def _argsort(low: Lowering, op: Operator) -> None:
 def _multiplex(low: Lowering, op: Operator) -> None:
     parts = [each.variable for each in low.inputs(op, "X")]
     low.give(op, "Out", low.op("multiplex", Ids=low.input(op, "Ids").variable, X=parts))
+
+
+_PLACES = {"starts": "StartsTensorList", "ends": "EndsTensorList", "steps": "StepsTensorList"}
+_VALUES = {f"{kind}_values": () for kind in ("fp32", "fp64", "int32", "int64", "bool")}
+
+
+@lowers(
+    "set_value",
+    **{"axes": (), "starts": (), "ends": (), "steps": (), "decrease_axes": (), "none_axes": ()},
+    **{"shape": (1,), "dtype": int(VarType.FP32), **_VALUES},
+)
+def _set_value(low: Lowering, op: Operator) -> None:
+    """Input with the elements that slices name replaced."""
+    x = low.input(op, "Input").variable
+    value = low.input(op, "ValueTensor").variable if low.has(op, "ValueTensor") else None
+    told = [known_sizes(low, op, name, slot) for name, slot in _PLACES.items()]
+    if None in told or -1 in x.shape or (value is not None and -1 in value.shape):
+        open_size(low, op)
+        low.give(op, "Out", anything(low, x.shape, x.dtype), low.input(op, "Input").runs)
+        return
+    places = np.arange(prod(x.shape)).reshape(x.shape)[_named(op, len(x.shape), told)]
+    if not places.size:
+        low.give(op, "Out", x, low.input(op, "Input").runs)
+        return
+    updates = _spread(low, op, x, value, places.shape)
+    flat = low.op("reshape", {"shape": (prod(x.shape), 1)}, X=x)
+    index = _whole_numbers(low, places.reshape(-1))
+    out = low.op("scatter", {"overwrite": True}, X=flat, Index=index, Updates=updates)
+    low.give(op, "Out", low.op("reshape", {"shape": x.shape}, X=out), low.input(op, "Input").runs)
+
+
+def _named(op: Operator, rank: int, told: list[tuple[int, ...] | None]) -> tuple[slice | int, ...]:
+    """As numpy's brackets have it."""
+    found: list[slice | int] = [slice(None)] * rank
+    dropped = {int(axis) for axis in op.attr("decrease_axes")}
+    for axis, start, end, step in zip(op.attr("axes"), *(each or () for each in told), strict=True):
+        far = end <= -(2**31) + 1
+        found[int(axis)] = start if int(axis) in dropped else slice(start, None if far else end, step)
+    return tuple(found)
+
+
+def _spread(
+    low: Lowering, op: Operator, x: EngineVariable, value: EngineVariable | None, shape: tuple[int, ...]
+) -> EngineVariable:
+    """What is put there: a row of one element for each place."""
+    count = prod(shape)
+    if value is None:
+        (told,) = [tuple(op.attr(name)) for name in _VALUES if op.attr(name)] or [()]
+        held = np.asarray(told).reshape(tuple(int(size) for size in op.attr("shape")))
+        values = tuple(_fitting(op, held, shape).reshape(-1).tolist())
+        return low.op("assign_value", {"shape": (count, 1), "values": values, "dtype": x.dtype})
+    flat = low.op("reshape", {"shape": (prod(value.shape), 1)}, X=value)
+    if value.dtype != x.dtype:
+        flat = low.op("cast", {"dtype": x.dtype}, X=flat)
+    source = _fitting(op, np.arange(prod(value.shape)).reshape(value.shape), shape)
+    if source.size == prod(value.shape):
+        return flat
+    return low.op("gather", {"axis": 0}, X=flat, Index=_whole_numbers(low, source.reshape(-1)))
+
+
+def _fitting(op: Operator, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    while values.ndim > len(shape) and values.shape[0] == 1:
+        values = values[0]
+    try:
+        return np.broadcast_to(values, shape)
+    except ValueError:
+        raise BadProgram(
+            f"what is put there (written at {op.where}) has the shape {list(values.shape)}, which is not "
+            f"spread to {list(shape)}"
+        ) from None
+
+
+def _whole_numbers(low: Lowering, numbers: np.ndarray) -> EngineVariable:
+    told = {"shape": (len(numbers),), "values": tuple(numbers.tolist()), "dtype": "int64"}
+    return low.op("assign_value", told)

@@ -97,7 +97,7 @@ class Executor:
             return found
         program = _program_of(default_main_program() if program is None else program)
         scope = global_scope() if scope is None else scope
-        values = _fed(feed)
+        values = _fed(feed, program)
         if use_prune or asks_for_updates(fetch_list):
             program, fetch_list = pruned(program, values, fetch_list, is_update)
         names = _names(fetch_list)
@@ -310,7 +310,7 @@ def _shown(value: Any, name: str, return_numpy: bool) -> Any:
     return Fetched.of(array) if isinstance(array, np.ndarray) else array
 
 
-def _fed(feed: Any) -> dict[str, Any]:
+def _fed(feed: Any, program: Program) -> dict[str, Any]:
     if feed is None:
         return {}
     if isinstance(feed, list | tuple) and feed:
@@ -318,21 +318,32 @@ def _fed(feed: Any) -> dict[str, Any]:
     if not isinstance(feed, Mapping):
         raise BadArgument(f"feed is a dict of names to values, not {type(feed).__name__}")
     found: dict[str, Any] = {}
+    known = program.global_block()
     for name, value in feed.items():
         key = name if type(name) is str else name.name if isinstance(name, Variable) else str(name)
         is_one = type(value) is np.ndarray or isinstance(value, np.ndarray | LoDTensor)
-        found[key] = value if is_one else _array(key, value)
+        found[key] = value if is_one else _array(key, value, known._find_var_recursive(key))
     return found
 
 
-def _array(name: str, value: Any) -> Any:
+def _array(name: str, value: Any, described: Variable | None) -> Any:
+    """What is no array becomes one, of its variable's dtype; a number one of one element."""
     try:
-        return np.asarray(value)
+        found = np.asarray(value)
     except ValueError as error:
         raise BadArgument(
             f"feed gives {name!r} what is no array, lists of unequal length perhaps ({error}): pad them, or "
             "feed sequences as fluid.create_lod_tensor(data, lengths, place)"
         ) from error
+    if described is None or found.dtype.kind not in "biuf":
+        return found
+    if np.isscalar(value) and not (described.has_shape and described.shape == ()):
+        found = found.reshape(1)
+    if not described.has_dtype:
+        return found
+    dtype = numpy_dtype(described.dtype)
+    is_narrower = dtype.kind in "iu" and found.dtype.kind in "iu"  # a number that it does not hold is refused
+    return found if is_narrower else found.astype(dtype)
 
 
 def _names(fetch_list: Any) -> list[str]:

@@ -121,7 +121,7 @@ class LoDTensor:
         return float(self._element("float32", offset)[offset])
 
     def _get_double_element(self, offset: int) -> float:
-        """The same of float64."""
+        """The same of float64, which runs keep as float32."""
         return float(self._element("float64", offset)[offset])
 
     def _set_float_element(self, offset: int, value: float) -> None:
@@ -135,7 +135,7 @@ class LoDTensor:
     def _element(self, dtype: str, offset: int) -> Any:
         """All values one after another; what is put there is put in the tensor."""
         array = self.array()
-        if array.dtype != dtype:
+        if array.dtype != dtype and not (dtype == "float64" and array.dtype == "float32"):
             raise TypeError(f"this LoDTensor holds {array.dtype}, and is asked for an element of {dtype}")
         if not 0 <= offset < array.size:
             raise IndexError(f"element {offset} of a LoDTensor that holds {array.size}: {list(array.shape)}")

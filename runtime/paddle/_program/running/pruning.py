@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from paddle._program.description.operator import Operator
+from paddle._program.description.operator import BACKWARD, Operator
 from paddle._program.description.program import Program
+from paddle._program.errors import BadFeed
 
 
 def asks_for_updates(fetch_list: Any) -> bool:
@@ -31,9 +32,26 @@ def pruned(
 
     def part() -> Program:
         wanted = updates or [op for op in program.global_block().ops if is_update(op)]
-        return program._prune_with_input(list(fed), [*names, *wanted])
+        made = program._prune_with_input(list(fed), [*names, *wanted])
+        _check_learns(made, fed)
+        return made
 
     return program._twin(what, part), values
+
+
+def _check_learns(program: Program, fed: Collection[str]) -> None:
+    """Raise where gradients would go back to data that are not fed, as what follows them is fed instead."""
+    ops = program.global_block().ops
+    made = {name for op in ops for name in op.output_arg_names}.union(fed)
+    for op in (op for op in ops if op.role & BACKWARD):
+        described = (program.global_block()._find_var_recursive(name) for name in op.input_arg_names)
+        lacks = sorted({each.name for each in described if each is not None and each.is_data} - made)
+        if lacks:
+            raise BadFeed(
+                f"parameters learn by {', '.join(map(repr, lacks))} (operator {op.type!r}, written at "
+                f"{op.where}), which is not fed: what is computed of it is fed instead. Feed it, or run a "
+                "program without updates, as of clone(for_test=True)"
+            )
 
 
 def _parted(several: Sequence[Any]) -> tuple[list[Any], list[Operator]]:

@@ -21,10 +21,12 @@ def appended(
     name: str | None = None,
     act: str | None = None,
     into: Variable | None = None,
+    layer: str = "",
 ) -> Variable:
     """What one operator gives in slot ``out``, in the dtype of its first input unless another is said.
-    ``into``: the variable that is to hold it, a new one if None."""
-    helper = LayerHelper(type, name=name, act=act)
+    ``into``: the variable that is to hold it, a new one if None. ``layer``: what that is called after, unless
+    it is the operator's type."""
+    helper = LayerHelper(layer or type, name=name, act=act)
     made = into
     if made is None:
         kind = first_of(type, inputs).dtype if dtype is None else dtype

@@ -158,12 +158,17 @@ def matmul(
 
 def clip(x: Variable, min: float, max: float, name: str | None = None) -> Variable:
     """Each element, held between two bounds."""
-    return appended("clip", {"X": x}, {"min": float(min), "max": float(max)}, name=name)
+    return appended("clip", {"X": x}, {"min": float(min), "max": float(max)}, into=_called(x, name))
 
 
 def clip_by_norm(x: Variable, max_norm: float, name: str | None = None) -> Variable:
     """x, made shorter where it is longer than ``max_norm``."""
-    return appended("clip_by_norm", {"X": x}, {"max_norm": float(max_norm)}, name=name)
+    return appended("clip_by_norm", {"X": x}, {"max_norm": float(max_norm)}, into=_called(x, name))
+
+
+def _called(x: Variable, name: str | None) -> Variable | None:
+    """What is to hold a result that is called by the very name that a program gives it."""
+    return None if name is None else x.block.program.current_block().create_var(name=name, dtype=x.dtype)
 
 
 def l2_normalize(x: Variable, axis: int, epsilon: float = 1e-12, name: str | None = None) -> Variable:

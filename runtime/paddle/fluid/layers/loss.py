@@ -31,8 +31,10 @@ def cross_entropy(
     input: Variable, label: Variable, soft_label: bool = False, ignore_index: int = -100
 ) -> Variable:
     """-log of the probability of the label; of soft labels the sum over all, each as much as it is said."""
-    attrs = {"soft_label": soft_label, "ignore_index": ignore_index}
-    return appended("cross_entropy", {"X": input, "Label": label}, attrs, out="Y")
+    inputs = {"X": input, "Label": label}
+    if not soft_label:
+        return appended("cross_entropy2", inputs, {"ignore_index": ignore_index}, out="Y")
+    return appended("cross_entropy", inputs, {"soft_label": True, "ignore_index": ignore_index}, out="Y")
 
 
 def softmax_with_cross_entropy(
@@ -120,8 +122,8 @@ def margin_rank_loss(
 ) -> Variable:
     """max(0, margin - label * (left - right))."""
     inputs = {"Label": label, "X1": left, "X2": right}
-    outs = {"Activated": left.dtype, "Out": left.dtype}
-    return several("margin_rank_loss", inputs, outs, {"margin": margin}, name)[1]
+    outs = {"Out": left.dtype, "Activated": left.dtype}
+    return several("margin_rank_loss", inputs, outs, {"margin": margin}, name)[0]
 
 
 def hinge_loss(input: Variable, label: Variable, name: str | None = None) -> Variable:

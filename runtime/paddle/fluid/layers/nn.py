@@ -182,14 +182,16 @@ def rank(input: Variable) -> Variable:
     return fill_constant([1], "int32", len(input.shape))
 
 
-def _turned(x: Variable, parted: list[Any], order: list[int], whole: list[Any]) -> Variable:
+def _turned(
+    x: Variable, parted: list[Any], order: list[int], whole: list[Any], layer: str, name: str | None = None
+) -> Variable:
     parts = appended("transpose2", {"X": _reshaped(x, parted)}, {"axis": order})
-    return _reshaped(parts, whole)
+    return _reshaped(parts, whole, layer, name)
 
 
-def _reshaped(x: Variable, sizes: list[Any]) -> Variable:
+def _reshaped(x: Variable, sizes: list[Any], layer: str = "", name: str | None = None) -> Variable:
     inputs, shape = sizes_of(sizes, whole="Shape", each="ShapeTensor")
-    return appended("reshape2", {"X": x, **inputs}, {"shape": shape})
+    return appended("reshape2", {"X": x, **inputs}, {"shape": shape}, name=name, layer=layer)
 
 
 def _sides(x: Variable) -> tuple[Any, Any]:
@@ -205,11 +207,12 @@ def pixel_shuffle(x: Variable, upscale_factor: int) -> Variable:
     times, left = upscale_factor, x.shape[1] // upscale_factor**2
     height, width = _sides(x)
     parted, order = [-1, left, times, times, height, width], [0, 1, 4, 2, 5, 3]
-    return _turned(x, parted, order, [-1, left, height * times, width * times])
+    return _turned(x, parted, order, [-1, left, height * times, width * times], "pixel_shuffle")
 
 
 def shuffle_channel(x: Variable, group: int, name: str | None = None) -> Variable:
     """The channels of all groups, one of each group after another."""
     channels, (height, width) = x.shape[1], _sides(x)
     parted = [-1, group, channels // group, height, width]
-    return _turned(x, parted, [0, 2, 1, 3, 4], [-1, channels, height, width])
+    whole = [-1, channels, height, width]
+    return _turned(x, parted, [0, 2, 1, 3, 4], whole, "shuffle_channel", name)

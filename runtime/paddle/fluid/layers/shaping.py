@@ -76,7 +76,7 @@ def reshape(
 
 def squeeze(input: Variable, axes: Sequence[int], name: str | None = None) -> Variable:
     """Without those axes, of size 1."""
-    return appended("squeeze2", {"X": input}, {"axes": list(axes)}, name=name)
+    return appended("squeeze2", {"X": input}, {"axes": list(axes)}, name=name, layer="squeeze")
 
 
 def unsqueeze(input: Variable, axes: int | Sequence[int] | Variable, name: str | None = None) -> Variable:
@@ -88,12 +88,12 @@ def unsqueeze(input: Variable, axes: int | Sequence[int] | Variable, name: str |
 
 def flatten(x: Variable, axis: int = 1, name: str | None = None) -> Variable:
     """A matrix: the axes before ``axis`` are its rows."""
-    return appended("flatten2", {"X": x}, {"axis": axis}, name=name)
+    return appended("flatten2", {"X": x}, {"axis": axis}, name=name, layer="flatten")
 
 
 def transpose(x: Variable, perm: Sequence[int], name: str | None = None) -> Variable:
     """The axes in another order."""
-    return appended("transpose2", {"X": x}, {"axis": list(perm)}, name=name)
+    return appended("transpose2", {"X": x}, {"axis": list(perm)}, name=name, layer="transpose")
 
 
 def split(

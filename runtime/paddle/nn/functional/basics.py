@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.description import unique_name
 from paddle.nn.functional.conv import sides
 from paddle.tensor import math
 from paddle.tensor._append import append, append_all, axes_of
@@ -21,7 +22,8 @@ __all__ = [
 
 def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
     """x @ weight + bias."""
-    product = matmul(x, weight, name=None if bias is not None else name)
+    name = name or unique_name.generate("linear")
+    product = matmul(x, weight, name=name)
     if bias is None:
         return product
     attrs = {"axis": len(x.shape) - 1}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.description import unique_name
 from paddle._program.errors import BadArgument
 from paddle._program.writing.paddings import paddings_of
 from paddle.tensor._append import append
@@ -42,10 +43,11 @@ def _convolved(
     whole = ("groups", "data_format")
     attrs = {key: value if key in whole or value == [] else sides(value, axes) for key, value in told.items()}
     attrs |= {"paddings": around, "padding_algorithm": algorithm}
+    name = name or unique_name.generate(type)
     found = append(type, {"Input": x, "Filter": weight}, attrs, outputs=("Output",), name=name)
     if bias is None:
         return found
-    return append("elementwise_add", {"X": found, "Y": bias}, {"axis": channels})
+    return append("elementwise_add", {"X": found, "Y": bias}, {"axis": channels}, name=name)
 
 
 def _convolved_back(

@@ -32,7 +32,7 @@ def layer_norm(
     attrs = {"epsilon": epsilon, "begin_norm_axis": begin}
     inputs = {"X": x, "Scale": weight, "Bias": bias}
     assert prod(sizes) > 0
-    return append_all("layer_norm", inputs, attrs, outputs=("Y", "Mean", "Variance"), name=name)[0]
+    return append_all("layer_norm", inputs, attrs, outputs=("Mean", "Variance", "Y"), name=name)[2]
 
 
 def batch_norm(
@@ -54,8 +54,8 @@ def batch_norm(
 
     _mode.need_static("paddle.nn.functional.batch_norm")
     helper = LayerHelper("batch_norm", name=name)
-    made = [helper.create_variable_for_type_inference(x.dtype) for _ in range(3)]
-    outputs = [made[0], running_mean, running_var, made[1], made[2]]
+    mean, variance, made = (helper.create_variable_for_type_inference(x.dtype) for _ in range(3))
+    outputs = [made, running_mean, running_var, mean, variance]
     helper.append_op(
         type="batch_norm",
         inputs={
@@ -77,7 +77,7 @@ def batch_norm(
             "trainable_statistics": False,
         },
     )
-    return made[0]
+    return made
 
 
 def group_norm(
@@ -110,5 +110,5 @@ def instance_norm(
 ) -> Any:
     """Each channel of a sample to mean 0 and variance 1; averages are of no account, as in the original."""
     inputs = {"X": x, "Scale": weight, "Bias": bias}
-    slots = ("Y", "SavedMean", "SavedVariance")
-    return append_all("instance_norm", inputs, {"epsilon": eps}, outputs=slots, name=name)[0]
+    slots = ("SavedMean", "SavedVariance", "Y")
+    return append_all("instance_norm", inputs, {"epsilon": eps}, outputs=slots, name=name)[2]

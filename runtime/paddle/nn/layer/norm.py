@@ -174,7 +174,8 @@ class GroupNorm(Layer):
 
     def forward(self, input: Any) -> Any:
         """Append the normalization."""
-        return functional.group_norm(input, *self._given, self.weight, self.bias, self._data_format)
+        given = *self._given, self.weight, self.bias, self._data_format
+        return functional.group_norm(input, *given, name=self.full_name())
 
 
 class _InstanceNorm(Layer):

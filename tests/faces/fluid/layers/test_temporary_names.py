@@ -35,6 +35,10 @@ def states(count: int, *widths: int) -> list[Any]:
     return [fluid.data(f"state_{place}", [None, widths[place]]) for place in range(count)]
 
 
+def share() -> Any:
+    return fluid.data("share", [None, 1])
+
+
 def tags() -> Any:
     return layers.ctc_greedy_decoder(fluid.data("words", [None, 8], lod_level=1), 0)
 
@@ -61,6 +65,20 @@ def tags() -> Any:
         (lambda x, label: layers.dice_loss(x, label), "reduce_mean_0.tmp_0"),
         (lambda x, label: layers.lrn(images()), "lrn_0.tmp_1"),
         (lambda x, label: tags(), "ctc_greedy_decoder_0.tmp_0"),
+        (lambda x, label: layers.cross_entropy(x, label), "cross_entropy2_0.tmp_0"),
+        (lambda x, label: layers.cross_entropy(x, x, soft_label=True), "cross_entropy_0.tmp_0"),
+        (lambda x, label: layers.margin_rank_loss(*[share()] * 3), "margin_rank_loss_0.tmp_0"),
+        (lambda x, label: layers.margin_rank_loss(*[share()] * 3, name="m"), "m.tmp_0"),
+        (lambda x, label: layers.transpose(x, [1, 0]), "transpose_0.tmp_0"),
+        (lambda x, label: layers.squeeze(label, [1]), "squeeze_0.tmp_0"),
+        (lambda x, label: layers.unsqueeze(x, [1]), "unsqueeze2_0.tmp_0"),
+        (lambda x, label: layers.flatten(images()), "flatten_0.tmp_0"),
+        (lambda x, label: layers.clip(x, 0.0, 1.0), "clip_0.tmp_0"),
+        (lambda x, label: layers.clip(x, 0.0, 1.0, name="held"), "held"),
+        (lambda x, label: layers.clip_by_norm(x, 1.0, name="held"), "held"),
+        (lambda x, label: layers.pixel_shuffle(images(), 2), "pixel_shuffle_0.tmp_0"),
+        (lambda x, label: layers.shuffle_channel(images(), 2), "shuffle_channel_0.tmp_0"),
+        (lambda x, label: layers.shuffle_channel(images(), 2, name="turned"), "turned.tmp_0"),
     ],
 )
 def test_of_a_layer(layer: Written, name: str) -> None:
