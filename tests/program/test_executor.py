@@ -103,7 +103,21 @@ def test_two_optimizers_of_one_program_move_what_each_is_told_though_one_reads_w
     np.testing.assert_allclose(weight(), np.full((4, 1), moved), rtol=1e-6)
     maker = fluid.global_scope().find_var("maker")
     assert maker is not None
-    np.testing.assert_allclose(np.array(maker.get_tensor()), np.full((3, 4), 0.1 + 0.5 * moved), rtol=1e-6)
+    np.testing.assert_allclose(np.array(maker.get_tensor()), np.full((3, 4), 0.1 + 0.5 * 0.5), rtol=1e-6)
+
+
+def test_two_optimizers_that_are_applied_behind_all_gradients_both_move_a_parameter() -> None:
+    weight_of_two = fluid.ParamAttr(name="w", initializer=fluid.initializer.Constant(1.0))
+    chosen = fluid.layers.fc(fluid.layers.data("x", [3]), 1, param_attr=weight_of_two, bias_attr=False)
+    several = fluid.optimizer.SGD(0.5), fluid.optimizer.SGD(0.25)
+    losses = fluid.layers.mean(chosen), fluid.layers.mean(chosen * -1.0)
+    pairs = [each.backward(loss) for each, loss in zip(several, losses, strict=True)]
+    for each, own in zip(several, pairs, strict=True):
+        each.apply_gradients(own)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    exe.run(feed=FEED)
+    np.testing.assert_allclose(weight(), np.full((3, 1), 0.75))
 
 
 def test_a_pruned_run_refuses_to_learn_by_what_is_not_fed() -> None:

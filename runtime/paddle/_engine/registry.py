@@ -301,5 +301,5 @@ def infer(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Form]:
         rows = gradient(operator.type.removesuffix("_grad")).rows(seen)
     except ShapeError as error:
         raise ShapeError(f"{error}, in {operator}") from None
-    originals = {name: forms[name.split(GRAD)[0]] for name in operator.writes()}
+    originals = {name: forms[name.rpartition(GRAD)[0]] for name in operator.writes()}
     return {name: Form(form.shape, form.dtype, rows) for name, form in originals.items()}

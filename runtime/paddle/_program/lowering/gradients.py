@@ -16,6 +16,7 @@ from paddle._engine.program import GRAD
 from paddle._engine.program import Operator as EngineOperator
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.description.operator import BACKWARD, Operator
+from paddle._program.description.variable import of_gradient
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.derivatives import append_gradients
 from paddle._program.lowering.passes import SEEDS, Pass
@@ -112,15 +113,16 @@ def _seed(low: Lowering, op: Operator, target: str, seed: str) -> EngineOperator
     if op.type == "fill_constant":
         attrs = {"value": float(op.attrs["value"])}
         return EngineOperator("fill_any_like", {"X": (target,)}, {"Out": (seed,)}, attrs, "backward")
-    given = low.input(op, "X").variable.name
-    attrs = {"scale": 1.0, "bias": 0.0}
-    return EngineOperator("scale", {"X": (given,)}, {"Out": (seed,)}, attrs, "backward")
+    given = low.input(op, "X").variable.name  # in the sizes of the target, which is computed for these
+    return EngineOperator("expand_as", {"X": (given,), "Like": (target,)}, {"Out": (seed,)}, {}, "backward")
 
 
 def _read_elsewhere(low: Lowering, given: Pass) -> set[str]:
     own = {id(op) for op in given.ops}
-    others = (op for op in low.block.ops if id(op) not in own and reads_values(op))
-    return {name for op in others for name in op.input_arg_names}
+    others = [op for op in low.block.ops if id(op) not in own and reads_values(op)]
+    seeds = (op for op in others if op.role == BACKWARD)
+    targets = {of_gradient(op.output_arg_names[0]) for op in seeds} - {None}
+    return {name for op in others for name in op.input_arg_names} | targets
 
 
 def reads_values(op: Operator) -> bool:

@@ -229,15 +229,14 @@ def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:
 
 
 def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]:
-    """Runs of lowered operators, and host operators; a run ends where a moved parameter is read, or a size
-    that it has computed, unless that was done ``ahead``. A pass is within one of them; those that go through
-    the host stand alone."""
+    """Runs of lowered operators, and host operators; a run ends where a moved parameter is read or moved
+    again, or a size is read that it has computed, unless that was done ``ahead``. A pass is within one run, of
+    values as they were when that began; those that go through the host stand alone."""
     pieces: list[_Part] = []
     moved: set[str] = set()
     written: set[str] = set()
     on_host, taped = _is_of_host(ops), through_host(ops)
-    whole = {id(each.ops[0]): each for each in passes(ops)}  # one reads and computes all of it together
-    within = {id(op) for each in whole.values() for op in each.ops[1:]}
+    within, moves = _of_passes(ops)
     for op in ops:
         alone = taped.get(id(op), op) if op.role == BACKWARD else op
         if on_host(op) or isinstance(alone, Pass):
@@ -245,22 +244,35 @@ def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]
                 pieces.append(alone)
             moved = set()
             continue
-        read = _read_within(whole[id(op)]) if id(op) in whole else set(reads_of(op))
-        reads_moved = not is_update(op) and not moved.isdisjoint(read)
-        ends = id(op) not in within and (reads_moved or ends_ahead_of(op, written, ahead))
-        if not pieces or not isinstance(pieces[-1], list) or ends:
+        of_moved = moves[id(op)] if id(op) in moves else _moved(op) if is_update(op) else reads_of(op)
+        ends = not moved.isdisjoint(of_moved) or ends_ahead_of(op, written, ahead)
+        if not pieces or not isinstance(pieces[-1], list) or (ends and id(op) not in within):
             pieces.append([])
             moved, written = set(), set()
         piece = pieces[-1]
         assert isinstance(piece, list)
         piece.append(op)
         written.update(op.output_arg_names)
-        moved.update(name for each in moved_at(op) for name in each.input("Param"))
+        moved.update(_moved(op))
     return pieces
 
 
-def _read_within(given: Pass) -> set[str]:
-    return {name for op in given.ops for name in reads_of(op)}
+def _moved(op: Operator) -> list[str]:
+    """The parameters that are moved where it stands."""
+    return [name for each in moved_at(op) for name in each.input("Param")]
+
+
+def _of_passes(ops: Sequence[Operator]) -> tuple[set[int], dict[int, set[str]]]:
+    """The ids of operators that a pass goes on with; and by that of each pass's first, what is moved by it."""
+    firsts = {id(each.ops[0]) for each in passes(ops)}
+    within = {id(op) for each in passes(ops) for op in each.ops[1:]}
+    moves: dict[int, set[str]] = {}
+    own: set[str] = set()
+    for op in ops:
+        if id(op) in firsts:
+            own = moves[id(op)] = set()
+        own.update(_moved(op))
+    return within, moves
 
 
 def _is_of_host(ops: Sequence[Operator]) -> Callable[[Operator], bool]:
