@@ -121,8 +121,9 @@ def _read_elsewhere(low: Lowering, given: Pass) -> set[str]:
     own = {id(op) for op in given.ops}
     others = [op for op in low.block.ops if id(op) not in own and reads_values(op)]
     seeds = (op for op in others if op.role == BACKWARD)
-    targets = {of_gradient(op.output_arg_names[0]) for op in seeds} - {None}
-    return {name for op in others for name in op.input_arg_names} | targets
+    targets = (of_gradient(op.output_arg_names[0]) for op in seeds)
+    read = {name for op in others for name in op.input_arg_names}
+    return read | {name for name in targets if name is not None}
 
 
 def reads_values(op: Operator) -> bool:

@@ -230,8 +230,8 @@ def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:
 
 def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]:
     """Runs of lowered operators, and host operators; a run ends where a moved parameter is read or moved
-    again, or a size is read that it has computed, unless that was done ``ahead``. A pass is within one run, of
-    values as they were when that began; those that go through the host stand alone."""
+    again, or a size is read that it has computed, unless that was done ``ahead``. A pass is within one run,
+    of values as they were when that began; those that go through the host stand alone."""
     pieces: list[_Part] = []
     moved: set[str] = set()
     written: set[str] = set()
@@ -263,7 +263,7 @@ def _moved(op: Operator) -> list[str]:
 
 
 def _of_passes(ops: Sequence[Operator]) -> tuple[set[int], dict[int, set[str]]]:
-    """The ids of operators that a pass goes on with; and by that of each pass's first, what is moved by it."""
+    """The ids of operators that a pass goes on with; by that of the first of each, what is moved by it."""
     firsts = {id(each.ops[0]) for each in passes(ops)}
     within = {id(op) for each in passes(ops) for op in each.ops[1:]}
     moves: dict[int, set[str]] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle._program.description import unique_name
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.nn.functional.conv import sides
 from paddle.tensor import math
 from paddle.tensor._append import append, append_all, axes_of
@@ -22,7 +22,7 @@ __all__ = [
 
 def linear(x: Any, weight: Any, bias: Any = None, name: str | None = None) -> Any:
     """x @ weight + bias."""
-    name = name or unique_name.generate("linear")
+    name = name or LayerHelper("linear").name
     product = matmul(x, weight, name=name)
     if bias is None:
         return product

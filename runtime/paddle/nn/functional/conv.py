@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle._program.description import unique_name
 from paddle._program.errors import BadArgument
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.paddings import paddings_of
 from paddle.tensor._append import append
 from paddle.tensor.manipulation import squeeze, unsqueeze
@@ -43,7 +43,7 @@ def _convolved(
     whole = ("groups", "data_format")
     attrs = {key: value if key in whole or value == [] else sides(value, axes) for key, value in told.items()}
     attrs |= {"paddings": around, "padding_algorithm": algorithm}
-    name = name or unique_name.generate(type)
+    name = name or LayerHelper(type).name
     found = append(type, {"Input": x, "Filter": weight}, attrs, outputs=("Output",), name=name)
     if bias is None:
         return found
