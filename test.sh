@@ -20,9 +20,9 @@ stage $python -m mypy
 # Tests that wait for what they look at share the cores, those of little jobs and of nodes of their own, too. Those that break
 # something promise times, and have the machine to themselves, but for those that ask only what comes of it. Pages that take
 # minutes to type are typed by who changes them: sh test.sh -m page tests/cluster. So it is with what asks once more, in
-# another way, what others have asked: sh test.sh -m thorough tests/cluster tests/faults
+# another way, what others have asked: sh test.sh -m thorough tests/cluster tests/faults tests/pserver
 at_once="--dist loadfile --no-loadscope-reorder"
-stage $python -m pytest -n 2 $at_once tests/contracts tests/data tests/engine tests/faces tests/fleet tests/lab tests/launch tests/program tests/pserver
-stage $python -m pytest -n 3 $at_once tests/cluster tests/faults -m "(lab or patient or not faults) and not page and not thorough"
+stage $python -m pytest -n 3 $at_once -m "not thorough" tests/contracts tests/data tests/engine tests/faces tests/fleet tests/lab tests/launch tests/program tests/pserver
+stage $python -m pytest -n 4 $at_once tests/cluster tests/faults -m "(lab or patient or not faults) and not page and not thorough"
 stage $python -m pytest tests/cluster tests/faults -m "faults and not lab and not patient and not thorough"
 [ -n "$(packages_without $of_containers)" ] || stage sh cluster/compose/test.sh
