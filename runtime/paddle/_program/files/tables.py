@@ -24,6 +24,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadFile, NotInitialized
+from paddle._program.files.exchange import exchange
 from paddle._program.lowering.updates import columns_of, moved_at, powers_of, steps_after
 from paddle._program.running.open_table import OpenTable, table_of
 from paddle._program.running.scope import Scope
@@ -162,8 +163,9 @@ def _replace(
 
 
 def replace(made: Path, own: Path, aside: Path) -> None:
-    """Put a whole folder where another may lie, which goes ``aside``: workers of one machine that save into
-    the same folder at the same time replace each other's, and the last one's stays."""
+    """Put a whole folder where another may lie, which goes to where that was made, or ``aside``: workers of
+    one machine that save into the same folder at the same time replace each other's, and the last one's
+    stays. Who is killed meanwhile has left one of the two, but for file systems that exchange no names."""
     for place in count():
         try:
             made.rename(own)
@@ -173,4 +175,6 @@ def replace(made: Path, own: Path, aside: Path) -> None:
         else:
             return
         with suppress(FileNotFoundError):  # somebody else has just put it aside
+            if exchange(made, own):
+                return
             own.rename(aside / f"before-{place}")
