@@ -293,9 +293,11 @@ TABLE = (
     ),
     Row(
         "_program.files.tables",
-        "_engine.{checkpoint, errors, rows} _program.{description, errors, lowering.updates, running}",
+        "_engine.{checkpoint, errors, rows} "
+        "_program.{description, errors, files.exchange, lowering.updates, running}",
         "errno numpy pathlib tempfile",
     ),
+    Row("_program.files.exchange", "", "ctypes errno os pathlib"),
     Row(
         "_program.files.pickles",
         "_program.{errors, files} _recordio.{errors, pickled}",
