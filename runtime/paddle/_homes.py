@@ -8,7 +8,8 @@ from __future__ import annotations
 _NAMES = {
     "_mode": "disable_static enable_static in_dynamic_mode no_grad",
     "device": """
-        get_cudnn_version get_device is_compiled_with_cuda is_compiled_with_custom_device is_compiled_with_npu
+        get_cudnn_version get_device is_compiled_with_cinn is_compiled_with_cuda
+        is_compiled_with_custom_device is_compiled_with_distribute is_compiled_with_ipu is_compiled_with_npu
         is_compiled_with_rocm is_compiled_with_xpu set_device
         """,
     "_program.description.limits": "finfo iinfo",
@@ -17,6 +18,7 @@ _NAMES = {
     "fluid": "core",
     "fluid.framework": "get_flags set_flags",
     "framework": "ParamAttr get_default_dtype seed set_default_dtype",
+    "linalg": "cholesky eigvalsh inverse",
     "tensor.accumulation": "cummax cummin cumprod cumulative_trapezoid logcumsumexp trapezoid",
     "tensor.attribute": "rank shape",
     "tensor.bits": "bitwise_and bitwise_not bitwise_or bitwise_xor",

@@ -176,6 +176,16 @@ LISTED = {
     "paddle.vision.datasets": """
         Cifar10 Cifar100 DatasetFolder FashionMNIST Flowers ImageFolder MNIST VOC2012
         """,
+    "paddle.vision.models": """
+        AlexNet DenseNet GoogLeNet InceptionV3 LeNet MobileNetV1 MobileNetV2 MobileNetV3Large
+        MobileNetV3Small ResNet ShuffleNetV2 SqueezeNet VGG alexnet densenet121 densenet161 densenet169
+        densenet201 densenet264 googlenet inception_v3 mobilenet_v1 mobilenet_v2 mobilenet_v3_large
+        mobilenet_v3_small resnet101 resnet152 resnet18 resnet34 resnet50 resnext101_32x4d
+        resnext101_64x4d resnext152_32x4d resnext152_64x4d resnext50_32x4d resnext50_64x4d
+        shufflenet_v2_swish shufflenet_v2_x0_25 shufflenet_v2_x0_33 shufflenet_v2_x0_5 shufflenet_v2_x1_0
+        shufflenet_v2_x1_5 shufflenet_v2_x2_0 squeezenet1_0 squeezenet1_1 vgg11 vgg13 vgg16 vgg19
+        wide_resnet101_2 wide_resnet50_2
+        """,
     "paddle.vision.transforms": """
         BaseTransform BrightnessTransform CenterCrop ColorJitter Compose ContrastTransform Grayscale
         HueTransform Normalize Pad RandomAffine RandomCrop RandomErasing RandomHorizontalFlip

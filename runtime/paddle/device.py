@@ -11,13 +11,10 @@ from paddle._absent import NotInThisRelease
 from paddle._public_names import missing
 
 __all__ = [
-    "get_cudnn_version",
-    "get_device",
-    "is_compiled_with_cuda",
-    "is_compiled_with_custom_device",
-    "is_compiled_with_npu",
-    "is_compiled_with_rocm",
-    "is_compiled_with_xpu",
+    *("get_all_custom_device_type", "get_all_device_type", "get_available_custom_device"),
+    *("get_available_device", "get_cudnn_version", "get_device", "is_compiled_with_cinn"),
+    *("is_compiled_with_cuda", "is_compiled_with_custom_device", "is_compiled_with_distribute"),
+    *("is_compiled_with_ipu", "is_compiled_with_npu", "is_compiled_with_rocm", "is_compiled_with_xpu"),
     "set_device",
 ]
 
@@ -61,8 +58,31 @@ def is_compiled_with_custom_device(device_type: str) -> bool:
     return False
 
 
+def is_compiled_with_ipu() -> bool:
+    """Whether there may be IPUs: no."""
+    return False
+
+
+def is_compiled_with_cinn() -> bool:
+    """Whether programs are compiled by CINN: no, plans are this runtime's own."""
+    return False
+
+
+def is_compiled_with_distribute() -> bool:
+    """Whether parameter servers are in it: yes."""
+    return True
+
+
+def get_all_device_type() -> list[str]:
+    """Kinds of devices besides the CPU: none."""
+    return []
+
+
 def get_cudnn_version() -> None:
     """There is none."""
+
+
+get_all_custom_device_type = get_available_device = get_available_custom_device = get_all_device_type
 
 
 def __getattr__(name: str) -> NoReturn:

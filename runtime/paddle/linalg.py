@@ -21,8 +21,19 @@ from paddle.tensor.manipulation import cast, transpose, unsqueeze
 from paddle.tensor.stat import mean
 
 __all__ = [
-    *("cholesky", "cholesky_solve", "cov", "det", "dist", "eigh", "eigvalsh", "inv", "matrix_power"),
-    *("matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"),
+    *("cholesky", "cholesky_solve", "cov", "det", "dist", "eigh", "eigvalsh", "inv", "inverse"),
+    *(
+        "matrix_power",
+        "matrix_rank",
+        "multi_dot",
+        "norm",
+        "pinv",
+        "qr",
+        "slogdet",
+        "solve",
+        "svd",
+        "triangular_solve",
+    ),
 ]
 
 _ABSENT = """
@@ -33,6 +44,9 @@ _ABSENT = """
 def inv(x: Any, name: str | None = None) -> Any:
     """What each matrix times it is one."""
     return append("inverse", {"Input": x}, outputs=("Output",), name=name)
+
+
+inverse = inv  # as paddle itself calls it
 
 
 def det(x: Any, name: str | None = None) -> Any:

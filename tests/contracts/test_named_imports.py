@@ -22,7 +22,7 @@ PACKAGE = Path(paddle.__file__).parent
 NAMED = {
     "__init__": (
         "* _mode _program.description.dtypes _program.description.limits _program.files.objects "
-        "_program.running.places device fluid framework tensor v2"
+        "_program.running.places device fluid framework linalg tensor v2"
     ),
     "_aliases": "*",  # the packages of v2 that have another name too
     "_mode": "* tensor",  # modules of tensor, whose functions are methods of variables

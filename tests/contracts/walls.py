@@ -175,6 +175,7 @@ TABLE = (
     Row("inference", "_public_names version", "importlib"),
     Row("text", "_data.samples _public_names dataset", "importlib numpy"),
     Row("vision", "_data.samples _public_names dataset vision", "PIL importlib numpy"),
+    Row("vision.models", "_public_names nn"),
     Row("batch"),
     Row("dataset", "dataset _recordio", f"numpy {STANDARD}"),
     Row("dataset.flowers", "_absent dataset reader", f"numpy scipy {STANDARD}"),

@@ -131,6 +131,22 @@ def _trains(digits: tuple[str, str]) -> None:
     assert len(costs) == 1 and np.isfinite(costs[0]).all()
 
 
+def test_lenet_has_the_parameters_of_2_6() -> None:
+    with fresh(is_static=True):
+        net = paddle.vision.models.LeNet()
+        assert [tuple(each.shape) for each in net.parameters()] == [
+            *((6, 1, 3, 3), (6,), (16, 6, 5, 5), (16,)),
+            *((400, 120), (120,), (120, 84), (84,), (84, 10), (10,)),
+        ]
+        assert sorted(net.state_dict())[-2:] == ["features.3.bias", "features.3.weight"]
+        image = paddle.static.data("image", [None, 1, 28, 28])
+        made = net(image)
+        exe = paddle.static.Executor()
+        exe.run(paddle.static.default_startup_program())
+        fed = {"image": np.ones((2, 1, 28, 28), np.float32)}
+        assert exe.run(feed=fed, fetch_list=[made])[0].shape == (2, 10)
+
+
 def test_pictures_come_in_the_order_of_their_files(tmp_path: Path) -> None:
     batches = {
         f"cifar/data_batch_{n}": pickle.dumps(
@@ -173,8 +189,8 @@ def test_transforms_give_what_2_6_gives() -> None:
 def test_what_is_absent_says_so() -> None:
     with pytest.raises(AttributeError, match=r"paddle\.dataset\.wmt16 reads it"):
         _ = paddle.text.WMT16
-    with pytest.raises(AttributeError, match=r"paddle\.vision\.models is not in this release"):
-        _ = paddle.vision.models
+    with pytest.raises(AttributeError, match=r"paddle\.vision\.models\.resnet18 is not in this release"):
+        _ = paddle.vision.models.resnet18
     with pytest.raises(AttributeError, match="Resize"):
         _ = transforms.Resize
     with pytest.raises(AssertionError, match="download=False"):

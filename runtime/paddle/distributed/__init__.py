@@ -11,12 +11,17 @@ from paddle._public_names import missing
 _MODULES = frozenset({"fleet", "launch"})
 _DATASETS = frozenset({"InMemoryDataset", "QueueDataset"})
 _ENTRIES = frozenset({"CountFilterEntry", "ProbabilityEntry", "ShowClickEntry"})
-_WORKERS = frozenset({"ParallelEnv", "get_rank", "get_world_size"})
+_WORKERS = frozenset(
+    {
+        *("ParallelEnv", "get_rank", "get_world_size"),
+        *("init_parallel_env", "is_available", "is_initialized"),
+    }
+)
 _COLLECTIVE = "training is with parameter servers (paddle.distributed.fleet)"
 _LATER = dict.fromkeys(
     (
         *("ReduceOp", "all_gather", "all_reduce", "barrier", "broadcast", "get_group"),
-        *("init_parallel_env", "new_group", "recv", "reduce", "scatter"),
+        *("new_group", "recv", "reduce", "scatter"),
         *("send", "spawn", "split", "wait"),
     ),
     _COLLECTIVE,

@@ -7,10 +7,11 @@ launcher worker 0 of 1.
 from __future__ import annotations
 
 import os
+import warnings
 
 from paddle._absent import NotInThisRelease
 
-__all__ = ["ParallelEnv", "get_rank", "get_world_size"]
+__all__ = ["ParallelEnv", "get_rank", "get_world_size", "init_parallel_env", "is_available", "is_initialized"]
 
 
 def _number(name: str, otherwise: int) -> int:
@@ -39,6 +40,30 @@ def get_world_size(group: object = None) -> int:
     """How many workers there are. Raises ValueError where PADDLE_TRAINERS_NUM is no number."""
     _of_all(group, "get_world_size")
     return _number("PADDLE_TRAINERS_NUM", 1)
+
+
+def is_available() -> bool:
+    """Whether jobs of several processes are in this release: yes, with parameter servers."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Whether a collective group was begun: there are none."""
+    return False
+
+
+def init_parallel_env() -> None:
+    """Begin collective training: nothing where there is one worker, as in the original; refused where there
+    are several."""
+    if (workers := get_world_size()) > 1:
+        raise NotInThisRelease(
+            f"paddle.distributed.init_parallel_env: collective training of {workers} trainers "
+            "(PADDLE_TRAINERS_NUM) is not in this release: train with parameter servers, "
+            "paddle.distributed.fleet.init()"
+        )
+    warnings.warn(
+        "paddle.distributed.init_parallel_env: there is one worker, and nothing to begin", stacklevel=2
+    )
 
 
 class ParallelEnv:

@@ -10,11 +10,11 @@ from typing import Any
 
 from paddle._public_names import missing
 
-_MODULES = frozenset({"datasets", "transforms"})
+_MODULES = frozenset({"datasets", "models", "transforms"})
 _IMAGES = {"backend": "pil"}
 _MODELS = "networks are written with paddle.static.nn and paddle.nn"
 
-__all__ = ["datasets", "get_image_backend", "set_image_backend", "transforms"]
+__all__ = ["LeNet", "datasets", "get_image_backend", "models", "set_image_backend", "transforms"]
 
 
 def set_image_backend(backend: str) -> None:
@@ -34,7 +34,9 @@ def __getattr__(name: str) -> Any:
         return import_module(f"paddle.vision.{name}")
     if name in ("MNIST", "FashionMNIST", "Cifar10", "Cifar100"):
         return getattr(import_module("paddle.vision.datasets"), name)
-    raise missing(__name__, name, _MODELS if name in ("LeNet", "models", "ops") else "")
+    if name == "LeNet":
+        return import_module("paddle.vision.models").LeNet
+    raise missing(__name__, name, _MODELS if name == "ops" else "")
 
 
 def __dir__() -> list[str]:
