@@ -274,6 +274,16 @@ def test_digits_are_scaled_to_minus_one_to_one(local):
     np.testing.assert_allclose(pixels, images.reshape(7, 784) / 255.0 * 2.0 - 1.0, atol=1e-6)
 
 
+def test_mnist_reads_two_files_of_ones_own(tmp_path):
+    images = np.arange(5 * 28 * 28, dtype=np.uint32).astype(np.uint8).reshape(5, 28, 28)
+    files = [str(tmp_path / name) for name in ("images.gz", "labels.gz")]
+    for path, values in zip(files, (images, np.array([3, 1, 4, 1, 5], np.uint8)), strict=True):
+        Path(path).write_bytes(idx(values))
+    samples = list(mnist.reader_creator(*files, 2)())
+    assert [digit for _, digit in samples] == [3, 1, 4, 1, 5]
+    np.testing.assert_allclose(samples[4][0], images[4].reshape(-1) / 255.0 * 2.0 - 1.0, atol=1e-6)
+
+
 def test_a_file_that_is_not_idx_is_named(local):
     for name in ("images-idx3", "labels-idx1"):
         put(local, "mnist", f"train-{name}-ubyte.gz", gzip.compress(b"\1\2\3\4"))

@@ -14,7 +14,7 @@ import numpy as np
 
 from paddle.dataset import common
 
-__all__ = ["convert", "fetch", "test", "train"]
+__all__ = ["convert", "fetch", "reader_creator", "test", "train"]
 
 URL_PREFIX = "http://yann.lecun.com/exdb/mnist/"
 TEST_IMAGE_URL = URL_PREFIX + "t10k-images-idx3-ubyte.gz"
@@ -26,24 +26,26 @@ TRAIN_IMAGE_MD5 = "f68b3c2dcbeaaa9fbdd348bbdeb94873"
 TRAIN_LABEL_URL = URL_PREFIX + "train-labels-idx1-ubyte.gz"
 TRAIN_LABEL_MD5 = "d53e105ee54ea40749a09fcbcd1e9432"
 
-_CHUNK = 1000  # images made floating point at a time
+_CHUNK = 1000
 
 Reader = Callable[[], Iterator[tuple[np.ndarray, int]]]
 
 
 def train() -> Reader:
     """Make a reader of (pixels of shape (784,), digit) for training."""
-    return _reader(
+    return reader_creator(
         common.download(TRAIN_IMAGE_URL, "mnist", TRAIN_IMAGE_MD5),
         common.download(TRAIN_LABEL_URL, "mnist", TRAIN_LABEL_MD5),
+        _CHUNK,
     )
 
 
 def test() -> Reader:
     """Make a reader of (pixels of shape (784,), digit) for test."""
-    return _reader(
+    return reader_creator(
         common.download(TEST_IMAGE_URL, "mnist", TEST_IMAGE_MD5),
         common.download(TEST_LABEL_URL, "mnist", TEST_LABEL_MD5),
+        _CHUNK,
     )
 
 
@@ -59,15 +61,18 @@ def convert(path: str) -> None:
     common.convert(path, test(), 1000, "minist_test")
 
 
-def _reader(image_file: str, label_file: str) -> Reader:
+def reader_creator(image_filename: str, label_filename: str, buffer_size: int) -> Reader:
+    """Make a reader of (pixels of shape (784,), digit) of two files of one's own, in the format of these;
+    ``buffer_size``: how many images are made floating point at a time."""
+
     def reader() -> Iterator[tuple[np.ndarray, int]]:
-        images = idx(image_file).reshape(-1, 28 * 28)
-        labels = idx(label_file)
-        for start in range(0, len(labels), _CHUNK):
-            pixels = images[start : start + _CHUNK].astype(np.float32)
+        images = idx(image_filename).reshape(-1, 28 * 28)
+        labels = idx(label_filename)
+        for start in range(0, len(labels), buffer_size):
+            pixels = images[start : start + buffer_size].astype(np.float32)
             pixels *= np.float32(2.0 / 255.0)
             pixels -= np.float32(1.0)
-            yield from zip(pixels, labels[start : start + _CHUNK].tolist(), strict=True)
+            yield from zip(pixels, labels[start : start + buffer_size].tolist(), strict=True)
 
     return reader
 

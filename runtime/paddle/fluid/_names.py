@@ -42,7 +42,7 @@ _BY_MODULE = {
     "dataset": "DatasetFactory InMemoryDataset QueueDataset",
     "data_feed_desc": "DataFeedDesc",
     "input": "data embedding one_hot",
-    "io": "load save",
+    "io": "load load_program_state save set_program_state",
     "backward": "gradients",
     "communicator": "Communicator",
 }

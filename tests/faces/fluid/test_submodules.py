@@ -7,6 +7,7 @@ import importlib
 import pytest
 
 import paddle.fluid as fluid
+from paddle._program.errors import BadArgument
 from paddle.fluid.layers import utils
 
 THERE = """
@@ -19,6 +20,9 @@ THERE = """
     wrapped_decorator:signature_safe_contextmanager log_helper:get_logger framework:ZERO_VAR_SUFFIX
     contrib.layers.nn:sparse_embedding contrib.layers.metric_op:ctr_metric_bundle contrib:StateCell
     contrib.decoder:BeamSearchDecoder contrib.layers:rnn_impl
+    incubate.fleet.parameter_server.distribute_transpiler:StrategyFactory
+    incubate.fleet.parameter_server.distribute_transpiler:DistributedStrategy
+    incubate.fleet.parameter_server.distribute_transpiler:TrainerRuntimeConfig
 """.split()  # noqa: SIM905  read in columns
 ABSENT = """
     async_executor concurrency data_generator dataloader default_scope_funcs distributed generator
@@ -36,6 +40,18 @@ def test_names_are_found_in_their_modules(each: str) -> None:
 def test_modules_that_are_not_built_say_so(module: str) -> None:
     with pytest.raises(ImportError, match=f"paddle.fluid.{module} is not in this release: "):
         importlib.import_module(f"paddle.fluid.{module}")
+
+
+def test_states_are_found_in_fluid_itself() -> None:
+    assert fluid.load_program_state is fluid.io.load_program_state
+    assert fluid.set_program_state is fluid.io.set_program_state
+
+
+def test_checks_of_layers_are_what_layers_of_2_x_import() -> None:
+    shared = importlib.import_module("paddle.common_ops_import")
+    assert shared.check_type is fluid.data_feeder.check_type
+    with pytest.raises(BadArgument, match="one_hot: depth is "):
+        shared.check_type("3", "depth", int, "one_hot")
 
 
 def test_decorated_functions_keep_their_names_and_loggers_their_handler() -> None:

@@ -66,7 +66,7 @@ def test_what_cannot_be_is_refused_in_words(line: str, said: str) -> None:
 @pytest.mark.parametrize(
     "flag",
     [
-        *("--gpus=0,1", "--xpus=0", "--nproc_per_node=2", "--ips=10.0.0.1,10.0.0.2"),
+        *("--nproc_per_node=2", "--ips=10.0.0.1,10.0.0.2"),
         *("--heter_workers=10.0.0.1:1", "--heter_worker_num=1", "--run_mode=collective"),
         *("--elastic_server=10.0.0.1:2379", "--np=2:4", "--master=10.0.0.1:8000", "--nnodes=2"),
     ],
@@ -74,6 +74,18 @@ def test_what_cannot_be_is_refused_in_words(line: str, said: str) -> None:
 def test_what_trains_otherwise_is_refused_by_name(flag: str) -> None:
     with pytest.raises(NotInThisRelease, match=flag.partition("=")[0]):
         asked(f"--server_num=1 --worker_num=1 {flag} t.py")
+
+
+@pytest.mark.parametrize("flag", ["--gpus=0,1", "--selected_gpus=0", "--xpus=0", "--devices=0,1"])
+def test_who_names_devices_is_told_of_the_cpu_and_has_the_job(flag: str) -> None:
+    call = asked(f"--server_num=1 --worker_num=2 {flag} t.py")
+    (notice,) = call.notices
+    assert "trains on the CPU" in notice
+    assert (call.script, call.server_num, call.worker_num) == ("t.py", 1, 2)
+
+
+def test_a_plain_call_has_no_notices() -> None:
+    assert asked("--server_num=1 --worker_num=2 t.py").notices == ()
 
 
 def test_who_asks_for_help_gets_no_job() -> None:

@@ -21,7 +21,7 @@ _LAST_PORT = 65535
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """What was asked for. ``servers`` and ``workers``: ``host:port``, empty where free ports of this machine
-    are wanted, as many as ``server_num`` and ``worker_num`` say."""
+    are wanted, as many as ``server_num`` and ``worker_num`` say. ``notices``: what of it has no effect."""
 
     script: str
     arguments: tuple[str, ...]
@@ -32,6 +32,7 @@ class Call:
     log_dir: str
     http_port: int
     with_gloo: str
+    notices: tuple[str, ...] = ()
 
 
 def read(argv: Sequence[str]) -> Call | None:
@@ -84,6 +85,7 @@ def _checked(given: Arguments, program: Sequence[str]) -> Call:
         log_dir=str(values["log_dir"]) or ".",
         http_port=int(str(values["http_port"])),
         with_gloo=str(values["with_gloo"]),
+        notices=given.notices,
     )
 
 

@@ -68,6 +68,8 @@ def _run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     asked = call.read(argv)
     if asked is None:
         return _print_help()
+    for notice in asked.notices:
+        _say(notice)
     placed = cluster.settle(asked, environ, partial(cluster.free_ports, seed=os.getpid()), cluster.is_own)
     folder = premises.here()
     if not (folder / asked.script).is_file():
