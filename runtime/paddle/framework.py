@@ -64,9 +64,12 @@ class ParamAttr(_of_programs.ParamAttr):
         )
 
 
+_OF_CORE = ("CPUPlace", "CUDAPlace", "CUDAPinnedPlace", "XPUPlace")
+
+
 def __getattr__(name: str) -> Any:
-    if name == "core":
+    if name == "core" or name in _OF_CORE:
         from paddle.fluid import core
 
-        return core
+        return core if name == "core" else getattr(core, name)
     raise AttributeError(f"paddle.framework.{name} does not exist", name=name)

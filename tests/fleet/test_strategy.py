@@ -57,6 +57,20 @@ def test_a_key_that_a_group_lacks_is_refused_with_those_it_has(kind: type[Except
         strategy(a_sync_configs={"k_step": 100})
 
 
+@pytest.mark.parametrize(
+    ("group", "written"),
+    [
+        ("sharding_configs", {"segment_broadcast_MB": 32, "sharding_degree": 8, "stage": 2}),
+        ("sharding_configs", {"fuse_broadcast_MB": 32, "hybrid_dp": False}),
+        ("pipeline_configs", {"accumulate_steps": 2, "p2p_cache_shape": False}),
+        ("amp_configs", {"use_pure_bf16": True}),
+    ],
+)
+def test_groups_have_the_keys_that_pages_of_2_0_to_2_6_write(group: str, written: dict[str, object]) -> None:
+    kept = getattr(strategy(**{group: written}), group)
+    assert {key: kept[key] for key in written} == written
+
+
 def test_a_value_of_another_type_is_refused() -> None:
     with pytest.raises(ValueError, match=r"a_sync_configs\['k_steps'\] is of type int"):
         strategy(a_sync_configs={"k_steps": "100"})

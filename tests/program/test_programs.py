@@ -118,3 +118,21 @@ def test_operators_of_a_name_scope_say_so_and_others_do_not() -> None:
     within, beside = program.global_block().ops
     assert within.attr("op_namescope") == "/outer/inner/"
     assert not beside.has_attr("op_namescope")
+
+
+def test_a_second_scope_of_one_name_is_counted_where_it_stands() -> None:
+    program = Program()
+    x = _data(program, "x", 2)
+    with program_guard(program):
+        with name_scope("s1"):
+            _scaled(program, x, 2.0, "a")
+            with name_scope("s2"):
+                _scaled(program, x, 2.0, "b")
+        with name_scope("s1"):
+            _scaled(program, x, 2.0, "c")
+            with name_scope("s2"):
+                _scaled(program, x, 2.0, "d")
+        with name_scope("s1"):
+            _scaled(program, x, 2.0, "e")
+    told = [op.attr("op_namescope") for op in program.global_block().ops]
+    assert told == ["/s1/", "/s1/s2/", "/s1_1/", "/s1_1/s2/", "/s1_2/"]

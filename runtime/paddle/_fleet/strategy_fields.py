@@ -86,6 +86,8 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
         "custom_black_varnames": [],
         "use_pure_fp16": False,
         "use_fp16_guard": True,
+        "use_optimizer_fp16": False,
+        "use_pure_bf16": False,
     },
     "localsgd_configs": {"k_steps": 1, "begin_step": 1},
     "adaptive_localsgd_configs": {"init_k_steps": 1, "begin_step": 1},
@@ -103,6 +105,8 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
         "micro_batch_size": 1,
         "accumulate_steps": 1,
         "schedule_mode": "1F1B",
+        "p2p_cache_shape": True,
+        "enable_partial_send_recv": True,
     },
     "trainer_desc_configs": {
         "dump_fields_path": "",
@@ -114,7 +118,24 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
     },
     "fs_client_param": {"uri": "", "user": "", "passwd": "", "hadoop_bin": "hadoop"},
     "sparse_table_configs": {},
-    "sharding_configs": {"fuse_broadcast_MB": 32.0, "sharding_segment_strategy": "segment_broadcast_MB"},
+    "sharding_configs": {
+        "fuse_broadcast_MB": 32.0,
+        "sharding_segment_strategy": "segment_broadcast_MB",
+        "segment_broadcast_MB": 32.0,
+        "segment_anchors": [],
+        "sharding_degree": 8,
+        "mp_degree": 1,
+        "dp_degree": 1,
+        "pp_degree": 1,
+        "hybrid_dp": False,
+        "gradient_merge_acc_step": 1,
+        "optimize_offload": False,
+        "optimize_cast": False,
+        "pp_allreduce_in_optimize": False,
+        "stage": 1,
+        "enable_tuning": False,
+        "use_calc_stream": False,
+    },
 }
 # What is of no effect here, and is told where a program has set it.
 IDLE = tuple(name for name in FLAGS if name not in (*OTHERWISE, "a_sync", "auto"))

@@ -20,9 +20,9 @@ MODULES = frozenset(
 _BY_MODULE = {
     "framework": """
         Block Operator Parameter Program Variable cpu_places cuda_pinned_places cuda_places
-        default_main_program default_startup_program device_guard get_var in_dygraph_mode
-        get_flags is_compiled_with_cuda is_compiled_with_xpu name_scope program_guard require_version
-        set_flags
+        default_main_program default_startup_program device_guard disable_dygraph disable_imperative
+        get_flags get_var in_dygraph_mode is_compiled_with_cuda is_compiled_with_xpu name_scope program_guard
+        require_version set_flags
         """,
     "executor": "Executor fetch_var global_scope scope_guard",
     "trainer": """
@@ -53,8 +53,8 @@ _EAGER = "programs are static here: build one with fluid.layers and run it with 
 _CSP = "channels were taken out of fluid in 0.15; use Python's queue and threading"
 _DATASETS = "Executor.train_from_dataset(...) reads files of fluid.DatasetFactory().create_dataset(...)"
 ABSENT = {
-    **dict.fromkeys(("dygraph", "dygraph_guard", "enable_dygraph", "disable_dygraph"), _EAGER),
-    **dict.fromkeys(("enable_imperative", "disable_imperative", "imperative", "eager"), _EAGER),
+    **dict.fromkeys(("dygraph", "dygraph_guard", "enable_dygraph"), _EAGER),
+    **dict.fromkeys(("enable_imperative", "imperative", "eager"), _EAGER),
     **dict.fromkeys(("Go", "Select", "make_channel", "channel_close", "channel_recv", "channel_send"), _CSP),
     "load_op_library": "operators of one's own are written in Python (fluid.layers.py_func)",
     "op": "operators are appended to a block (Block.append_op)",

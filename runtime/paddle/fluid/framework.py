@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from paddle._absent import NotInThisRelease
+from paddle._mode import enable_static
 from paddle._program import upstream_flags
 from paddle._program.description.block import Block
 from paddle._program.description.dtypes import VarType, dtype_of, is_float
@@ -33,6 +34,7 @@ from paddle._program.running.places import (
 from paddle.fluid._listed import lacking
 
 EMPTY_VAR_NAME, TEMP_VAR_NAME, ZERO_VAR_SUFFIX = "@EMPTY@", "@TEMP@", "@ZERO"
+disable_dygraph = disable_imperative = enable_static  # programs are static here to begin with
 GRAD_VAR_SUFFIX, CONTROL_DEP_VAR_PREFIX = GRAD_SUFFIX, "__control_var"
 
 __all__ = [
@@ -54,6 +56,8 @@ __all__ = [
     "default_main_program",
     "default_startup_program",
     "device_guard",
+    "disable_dygraph",
+    "disable_imperative",
     "dtype_is_floating",
     "dygraph_only",
     "get_flags",

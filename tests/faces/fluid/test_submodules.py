@@ -6,6 +6,7 @@ import importlib
 
 import pytest
 
+import paddle
 import paddle.fluid as fluid
 from paddle._program.errors import BadArgument
 from paddle.fluid.layers import utils
@@ -45,6 +46,23 @@ def test_modules_that_are_not_built_say_so(module: str) -> None:
 def test_states_are_found_in_fluid_itself() -> None:
     assert fluid.load_program_state is fluid.io.load_program_state
     assert fluid.set_program_state is fluid.io.set_program_state
+
+
+def test_who_turns_eager_mode_off_has_static_programs_as_before() -> None:
+    turn_back = paddle.disable_static if paddle.in_dynamic_mode() else paddle.enable_static
+    paddle.disable_static()
+    try:
+        fluid.disable_dygraph()
+        assert not paddle.in_dynamic_mode()
+        assert fluid.disable_imperative is fluid.disable_dygraph
+        assert isinstance(paddle.static.data("words", [None, 1], "int64"), fluid.framework.Variable)
+    finally:
+        turn_back()
+
+
+def test_places_are_found_in_framework_of_2_x() -> None:
+    assert paddle.framework.CPUPlace is fluid.CPUPlace
+    assert paddle.framework.CUDAPlace is fluid.CUDAPlace
 
 
 def test_checks_of_layers_are_what_layers_of_2_x_import() -> None:

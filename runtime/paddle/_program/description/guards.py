@@ -62,11 +62,11 @@ def program_guard(main_program: Program, startup_program: Program | None = None)
 @contextmanager
 def name_scope(prefix: str | None = None) -> Iterator[None]:
     """Operators of the block belong together, for people who read the program: each says so in its attribute
-    ``op_namescope``, ``/outer/inner/``."""
+    ``op_namescope``, ``/outer/inner/``. A second block of one name is counted: ``/outer_1/``."""
     programs = (default_main_program(), default_startup_program())
     before = [program._name_scope for program in programs]
     for program, outer in zip(programs, before, strict=True):
-        program._name_scope = f"{outer or '/'}{prefix or ''}/"
+        program._name_scope = program._counted_scope(f"{outer or '/'}{prefix or ''}")
     try:
         yield
     finally:

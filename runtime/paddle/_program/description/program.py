@@ -5,6 +5,7 @@ It must never know how it is run. Guarantee: ``_version`` differs between any tw
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -27,6 +28,7 @@ class Program:
         self._version = 0
         self._op_role = FORWARD
         self._name_scope = ""  # of operators that are appended now
+        self._scopes: Counter[str] = Counter()  # how many there were, by name
         self._is_test = False
         self._rates: dict[str, Any] = {}  # learning rates that the program drives: variable -> what gives it
         self._schedules: dict[
@@ -34,6 +36,12 @@ class Program:
         ] = {}  # those of them that a job's servers compute: variable -> schedule
         self._carrier: Any = None  # what gives the exchange of a distributed program; None: in this process
         self._twins: dict[object, Program] = {}  # parts of it as it is now, by what they are for
+
+    def _counted_scope(self, path: str) -> str:
+        """The name of another scope: its path, and how many had it before, if any."""
+        before = self._scopes[path]
+        self._scopes[path] += 1
+        return f"{path}_{before}/" if before else f"{path}/"
 
     def _bump(self) -> None:
         self._version += 1
