@@ -73,7 +73,7 @@ TABLE = (
     ),
     Row(
         "fluid",
-        "fluid _absent _data _engine.auc _program batch reader profiler",
+        "fluid _absent _mode _data _engine.auc _program batch reader profiler",
         "importlib numpy",
     ),
     Row("fluid._listed", "_absent", "sys"),
@@ -128,7 +128,7 @@ TABLE = (
         "{device, regularizer}",
         "_absent _public_names _program.{running.places, writing}",
     ),
-    Row("common_ops_import", "_program.{description, writing} fluid.core"),
+    Row("common_ops_import", "_program.{description, writing} fluid.{core, data_feeder}"),
     Row("{geometric, linalg}", "_absent _program.description tensor"),
     Row("incubate", "_absent _program.moving fluid.contrib.layers nn.functional tensor"),
     Row("incubate.__init__", "_absent", "importlib"),

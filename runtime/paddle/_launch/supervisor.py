@@ -266,14 +266,14 @@ class Supervisor:
         if (why_not := self._restarts.why_not(role, status, is_pserver=is_pserver)) is None:
             return [Foretell(role, self._restarts.take(role, status, now))]
         running = len(self._trainers.keys() - self._over)
-        if is_pserver or not 0 < self._min_trainers <= running or self.phase is not Phase.TRAIN:
+        if is_pserver or not 0 < (least := self._min_trainers) <= running or self.phase is not Phase.TRAIN:
             self._blame.note(role, why_not)
             if actions := self._again_with(role, status, now):
                 return actions
             self._blame_spared(() if is_pserver else self.spared)
             return []
         self.spared[role] = status
-        text = f"{how_ended(status)}; the job goes on without it (--min_trainers={self._min_trainers})"
+        text = f"{how_ended(status)}; the job goes on within --barrier_timeout (--min_trainers={least})"
         return [Tell(role, text), *self._arrived(role, now)]
 
     def _blame_spared(self, roles: Iterable[str]) -> None:

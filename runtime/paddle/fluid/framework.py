@@ -31,6 +31,7 @@ from paddle._program.running.places import (
     cuda_places,
     is_compiled_with_cuda,
 )
+from paddle.fluid import core as core  # as in layers
 from paddle.fluid._listed import lacking
 
 EMPTY_VAR_NAME, TEMP_VAR_NAME, ZERO_VAR_SUFFIX = "@EMPTY@", "@TEMP@", "@ZERO"

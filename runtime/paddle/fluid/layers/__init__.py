@@ -9,6 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import FunctionType
 
+from paddle.fluid import core as core  # graph libraries reach through it
 from paddle.fluid._listed import lacking
 from paddle.fluid.layers.kinds import taking
 
