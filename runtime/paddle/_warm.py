@@ -38,7 +38,8 @@ def main() -> None:
     SparseRows(np.zeros(_BATCH, np.int64), np.zeros((_BATCH, _WIDTH), np.float32), _WORDS).merged()
     put(np.zeros((_WORDS, _WIDTH), np.float32), each_once(np.arange(3)), np.zeros((3, _WIDTH), np.float32))
     ascends(np.arange(3))
-    _train_wide()
+    for rows in (16, 300):
+        _train_wide(rows)
     Lines((Slot("words", False, False), Slot("score", True, True, (1,))), "nowhere").read(b"1 2 1 0.5\n")
 
 
@@ -59,14 +60,14 @@ def _train(name: str, optimizer: object, *, is_sparse: bool) -> None:
     trainer.train(paddle.batch(_samples, _BATCH), num_passes=1)
 
 
-def _train_wide() -> None:
-    """As few rows and as small a layer as the engine multiplies by loops of its own."""
-    x = paddle.layer.data(name="wide", type=paddle.data_type.dense_vector(64))
-    label = paddle.layer.data(name="wide_label", type=paddle.data_type.integer_value(256))
+def _train_wide(rows: int) -> None:
+    """As small a layer as the engine multiplies by loops of its own, those for few rows or those for many."""
+    x = paddle.layer.data(name=f"wide_{rows}", type=paddle.data_type.dense_vector(64))
+    label = paddle.layer.data(name=f"wide_label_{rows}", type=paddle.data_type.integer_value(256))
     guess = paddle.layer.fc(input=x, size=256, act=paddle.activation.Softmax())
     cost = paddle.layer.classification_cost(input=guess, label=label)
     trainer = paddle.trainer.SGD(cost, paddle.parameters.create(cost), paddle.optimizer.Momentum(momentum=0))
-    trainer.train(paddle.batch(lambda: iter([(np.zeros(64, np.float32), 0)] * 16), 16), num_passes=1)
+    trainer.train(paddle.batch(lambda: iter([(np.zeros(64, np.float32), 0)] * rows), rows), num_passes=1)
 
 
 def _samples() -> Iterator[tuple[int, int, int]]:

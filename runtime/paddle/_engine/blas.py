@@ -10,7 +10,7 @@ answers wrongly, numpy computes the product apart and adds it.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -20,6 +20,9 @@ Step = Callable[[float], object]
 """Called with the number that the product is multiplied by."""
 
 _NAMES = ("scipy_cblas_sgemm64_", "cblas_sgemm64_", "scipy_cblas_sgemm", "cblas_sgemm")
+_THREADS = tuple(
+    f"{name}_get_num_threads{end}" for name in ("scipy_openblas", "openblas") for end in ("64_", "")
+)
 _ROW_MAJOR, _AS_IT_IS, _TRANSPOSED = 101, 111, 112
 _COUNT, _NUMBER, _ARRAY = ctypes.c_int64, ctypes.c_float, ctypes.c_void_p
 
@@ -87,17 +90,26 @@ class _Product:
 @cache
 def sgemm() -> Any:
     """The library's product of float32 matrices, or None."""
+    return next(filter(_answers, _functions(_NAMES)), None)
+
+
+def threads() -> int | None:
+    """How many threads OpenBLAS multiplies with, in this process; None where it is another library."""
+    function = next(_functions(_THREADS), None)
+    return None if function is None else int(function())
+
+
+def _functions(names: Iterable[str]) -> Iterator[Any]:
+    """Those of the library that have such a name."""
     try:
         library = ctypes.CDLL(
             _extension().__file__
         )  # a symbol is looked for in what this was linked with, too
     except OSError:
-        return None
-    for name in _NAMES:
-        function = getattr(library, name, None)
-        if function is not None and _answers(function):
-            return function
-    return None
+        return
+    for name in names:
+        if (function := getattr(library, name, None)) is not None:
+            yield function
 
 
 def _extension() -> Any:

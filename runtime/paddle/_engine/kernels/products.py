@@ -30,7 +30,12 @@ _BLOCK = 4 * ROWS
 _ONE = np.float32(1)
 
 
-def room(samples: int, height: int) -> dict[str, tuple[int, int]]:
+def room(samples: int, height: int, width: int) -> dict[str, tuple[int, int]]:
+    """The shapes of what ``multiply`` needs besides, in its order: nothing."""
+    return {}
+
+
+def room_back(samples: int, height: int, width: int) -> dict[str, tuple[int, int]]:
     """The shapes of what ``multiply_back`` needs besides, in its order: what is multiplied and its slopes,
     turned over; and of the product's slopes a panel, as it is and turned over."""
     lanes = -(-samples // SQUARE) * SQUARE
@@ -49,11 +54,11 @@ def multiply(x: Array, y: Array, out: Array, first: int, last: int) -> None:
     count = -(-samples // ROWS)
     for begin in range(first, last, WIDTH):
         column, after = min(begin, last - WIDTH), min(begin + WIDTH, last - WIDTH)
-        _clear(out, 0, samples, column, column + WIDTH)
+        clear(out, 0, samples, column, column + WIDTH)
         for tile in range(count):
             asked = tile * depth // count
             ahead = (y, asked, after, max(1, (tile + 1) * depth // count - asked))
-            rows = _four(tile * ROWS, samples - 1)
+            rows = four(tile * ROWS, samples - 1)
             add_tile(out, rows, column, x, 0, y, column, depth, _ONE, ahead)
 
 
@@ -83,15 +88,15 @@ def multiply_back(
     samples, (height, width) = slope.shape[0], y.shape
     x_turned, below_turned, panel, panel_turned = room
     if target.size:
-        _turn(x, first, x_turned, 0, samples, height)
-    _clear(below_turned, 0, height, 0, below_turned.shape[1])
-    _clear(panel, samples, len(panel), 0, WIDTH)
+        turn(x, first, x_turned, 0, samples, height)
+    clear(below_turned, 0, height, 0, below_turned.shape[1])
+    clear(panel, samples, len(panel), 0, WIDTH)
     asked = 1 if below.size and is_added else ROWS  # what is moved has been asked for to pass back, mostly
     for begin in range(0, width, WIDTH):
         column = min(begin, width - WIDTH)
         _take(slope, column, begin - column, panel)
         if below.size:
-            _turn(panel, 0, panel_turned, 0, len(panel), WIDTH)
+            turn(panel, 0, panel_turned, 0, len(panel), WIDTH)
         for row in range(0, height, _BLOCK):
             ahead = row + _BLOCK, column
             if row + _BLOCK >= height:
@@ -102,7 +107,7 @@ def multiply_back(
                 cleared = column + WIDTH if is_added else begin
                 _move(target, row, column, cleared, x_turned, panel, factor, (*ahead, asked))
     if below.size:
-        _turn(below_turned, 0, below, first, height, samples)
+        turn(below_turned, 0, below, first, height, samples)
 
 
 def numpy_multiply_back(
@@ -134,18 +139,18 @@ def _pass_back(y: Array, row: int, column: int, panel: Array, below: Array, ahea
     while samples - group >= WIDTH:
         for i in range(0, size, ROWS):
             coming = (y, ahead[0] + i, after, 1 if group else ROWS)
-            rows = _four(row + i, last)
+            rows = four(row + i, last)
             add_tile(below, rows, group, y, column, panel, group, WIDTH, _ONE, coming)
         group += WIDTH
     if samples - group >= WIDTH // 2:
         for i in range(0, size, 2 * ROWS):
             coming = (y, ahead[0] + i, after, 1 if group else 2 * ROWS)
-            rows = _four(row + i, last) + _four(row + i + 4, last)
+            rows = four(row + i, last) + four(row + i + 4, last)
             add_tile(below, rows, group, y, column, panel, group, WIDTH, _ONE, coming)
         group += WIDTH // 2
     if samples > group:
         coming = (y, ahead[0], after, 1 if group else _BLOCK)
-        rows = _four(row, last) + _four(row + 4, last) + _four(row + 8, last) + _four(row + 12, last)
+        rows = four(row, last) + four(row + 4, last) + four(row + 8, last) + four(row + 12, last)
         add_tile(below, rows, group, y, column, panel, group, WIDTH, _ONE, coming)
 
 
@@ -163,14 +168,14 @@ def _move(
     """target[row:, column:] += factor * x[row:] @ panel, of _BLOCK rows; from column ``cleared`` on they are
     cleared before."""
     last = len(target) - 1
-    _clear(target, row, min(row + _BLOCK, len(target)), cleared, column + WIDTH)
+    clear(target, row, min(row + _BLOCK, len(target)), cleared, column + WIDTH)
     for i in range(0, min(_BLOCK, len(target) - row), ROWS):
         coming = (target, ahead[0] + i, ahead[1], ahead[2])
-        add_tile(target, _four(row + i, last), column, x, 0, panel, 0, x.shape[1], factor, coming)
+        add_tile(target, four(row + i, last), column, x, 0, panel, 0, x.shape[1], factor, coming)
 
 
 @kernel
-def _turn(source: Array, start: int, target: Array, into: int, height: int, width: int) -> None:
+def turn(source: Array, start: int, target: Array, into: int, height: int, width: int) -> None:
     """target[:width, into:] = source[:height, start:].T"""
     whole, wide = height // SQUARE * SQUARE, width // SQUARE * SQUARE
     for i in range(0, whole, SQUARE):
@@ -193,7 +198,7 @@ def _take(slope: Array, column: int, seen: int, panel: Array) -> None:
 
 
 @kernel
-def _clear(x: Array, row: int, end: int, column: int, last: int) -> None:
+def clear(x: Array, row: int, end: int, column: int, last: int) -> None:
     for i in range(row, end):
         part = x[i, column:last]
         for j in range(part.shape[0]):
@@ -201,6 +206,6 @@ def _clear(x: Array, row: int, end: int, column: int, last: int) -> None:
 
 
 @kernel
-def _four(row: int, last: int) -> tuple[int, int, int, int]:
+def four(row: int, last: int) -> tuple[int, int, int, int]:
     """So many rows from one on; the last one more than once where there are no more."""
     return min(row, last), min(row + 1, last), min(row + 2, last), min(row + 3, last)

@@ -24,10 +24,11 @@ SQUARE = 16
 """Rows, and columns, that are turned over in registers."""
 
 _LINE = 16  # numbers in a cache line
+_STRIP = ir.VectorType(ir.FloatType(), SQUARE)
 _WORD = ir.IntType(32)
 _BYTES = ir.IntType(8).as_pointer()
 _ROUNDED_ONCE = ("contract",)  # a product and a sum may become one instruction
-_FOR_READING, _KEEP, _DATA = 0, 3, 1
+_FOR_READING, _FOR_WRITING, _KEEP, _DATA = 0, 1, 3, 1
 
 
 @intrinsic
@@ -100,11 +101,11 @@ def _asking(context: Any, builder: Any, kind: Any, ahead: Any, depth: Any) -> It
             yield k
 
 
-def _ask(builder: Any, address: Any) -> None:
+def _ask(builder: Any, address: Any, purpose: int = _FOR_READING) -> None:
     kind = ir.FunctionType(ir.VoidType(), [_BYTES, _WORD, _WORD, _WORD])
     function = builder.module.declare_intrinsic("llvm.prefetch", [_BYTES], kind)
     asked = builder.bitcast(address, _BYTES)
-    builder.call(function, [asked, *(_WORD(number) for number in (_FOR_READING, _KEEP, _DATA))])
+    builder.call(function, [asked, *(_WORD(number) for number in (purpose, _KEEP, _DATA))])
 
 
 @intrinsic
@@ -115,7 +116,6 @@ def turn_square(
 
     Halves of rows change places with halves of others, then quarters do, and so on.
     """
-    vector = ir.VectorType(ir.FloatType(), SQUARE)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         source, row, column, target, into_row, into_column = arguments
@@ -124,7 +124,7 @@ def turn_square(
 
         def pointer(addresses: Callable[..., Any], first: Any, number: int, place: Any) -> Any:
             found = addresses(builder.add(first, first.type(number)), place)
-            return builder.bitcast(found, vector.as_pointer())
+            return builder.bitcast(found, _STRIP.as_pointer())
 
         rows = [builder.load(pointer(in_source, row, i, column), align=4) for i in range(SQUARE)]
         size = SQUARE // 2
@@ -136,6 +136,78 @@ def turn_square(
         return context.get_dummy_value()
 
     return types.void(source, row, column, target, into_row, into_column), generate
+
+
+@intrinsic
+def copy_line(
+    typing_context: Any, source: Any, row: Any, column: Any, target: Any, into_row: Any, into_column: Any
+) -> Any:
+    """SQUARE columns of a row of ``target``, from that place on, become those of ``source``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        source, row, column, target, into_row, into_column = arguments
+        taken = _addresses(context, builder, signature.args[0], source)(row, column)
+        given = _addresses(context, builder, signature.args[3], target)(into_row, into_column)
+        line = builder.load(builder.bitcast(taken, _STRIP.as_pointer()), align=4)
+        builder.store(line, builder.bitcast(given, _STRIP.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(source, row, column, target, into_row, into_column), generate
+
+
+@intrinsic
+def add_square(
+    typing_context: Any,
+    place: Any,
+    x: Any,
+    begin: Any,
+    y: Any,
+    start: Any,
+    depth: Any,
+    factor: Any,
+    is_new: Any,
+    ahead: Any,
+) -> Any:
+    """Of ``place``, (matrix, row, column), SQUARE rows and columns from there on:
+    += factor * x[begin : begin + depth].T @ y[start : start + depth], which are as wide; = if it ``is_new``.
+
+    What is added to is asked for before; and ``ahead``, a place, too: so many lines of that row.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place, _, begin, _, start, depth, factor, is_new, ahead = arguments
+        in_x, in_y = (_addresses(context, builder, signature.args[i], arguments[i]) for i in (1, 3))
+        targets = _asked(context, builder, signature.args[0], place, 1, 0)
+        _asked(context, builder, signature.args[8], ahead, 0, _LINE)
+        sums = [cgutils.alloca_once_value(builder, ir.Constant(_STRIP, None)) for _ in targets]
+        with cgutils.for_range(builder, depth) as loop:
+            row = in_y(builder.add(start, loop.index), depth.type(0))
+            weights = builder.load(builder.bitcast(row, _STRIP.as_pointer()), align=4)
+            for i, total in enumerate(sums):
+                number = builder.load(in_x(builder.add(begin, loop.index), depth.type(i)))
+                product = builder.fmul(_everywhere(builder, number, _STRIP), weights, flags=_ROUNDED_ONCE)
+                builder.store(builder.fadd(builder.load(total), product, flags=_ROUNDED_ONCE), total)
+        factors, is_first = _everywhere(builder, factor, _STRIP), builder.trunc(is_new, ir.IntType(1))
+        for found, total in zip(targets, sums, strict=True):
+            target = builder.bitcast(found, _STRIP.as_pointer())
+            before = builder.select(is_first, ir.Constant(_STRIP, None), builder.load(target, align=4))
+            change = builder.fmul(builder.load(total), factors, flags=_ROUNDED_ONCE)
+            builder.store(builder.fadd(before, change, flags=_ROUNDED_ONCE), target, align=4)
+        return context.get_dummy_value()
+
+    return types.void(place, x, begin, y, start, depth, types.float32, types.boolean, ahead), generate
+
+
+def _asked(context: Any, builder: Any, kind: Any, place: Any, down: int, across: int) -> list[Any]:
+    """The addresses of SQUARE lines from a place on, so far from one another, which are asked for: those of
+    other rows for writing."""
+    matrix, row, column = cgutils.unpack_tuple(builder, place)
+    addresses, found = _addresses(context, builder, kind[0], matrix), []
+    for i in range(SQUARE):
+        line = builder.add(row, row.type(i * down)), builder.add(column, column.type(i * across))
+        found.append(addresses(*line))
+        _ask(builder, found[-1], _FOR_WRITING if down else _FOR_READING)
+    return found
 
 
 def _exchanged(builder: Any, rows: list[Any], size: int) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from paddle._engine import few
+from paddle._engine import tiled
 from paddle._engine.blas import Step, add_product, by_transpose
 from paddle._engine.errors import ExchangeError, ShapeError
 from paddle._engine.exchange import Lending
@@ -28,14 +28,14 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _room(forms: Forms) -> Mapping[str, Form]:
-    return few.room(forms["X"], forms["Param"])
+    return tiled.room_back(forms["X"], forms["Param"])
 
 
 def _descend(call: Call) -> Steps:
     """The slope of X is that by the parameter as it was."""
     x, slope, parameter = call["X"], call["Slope"], call["Param"]
     below = call.wanted("Below")
-    move = few.multiply_back(
+    move = tiled.multiply_back(
         x, slope, parameter, target=parameter, below=below, room=call.scratch, is_added=True
     )
     if move is None and below is not None:

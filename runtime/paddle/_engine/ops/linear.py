@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from paddle._engine import few
+from paddle._engine import tiled
 from paddle._engine.blas import Step, add_product, by_transpose
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
@@ -29,17 +29,21 @@ def _mul_shape(forms: Forms) -> Mapping[str, Form]:
 
 def _mul(call: Call) -> Steps:
     x, y, out = call["X"], call["Y"], call["Out"]
-    yield few.multiply(x, y, out) or partial(np.dot, x, y, out)
+    yield tiled.multiply(x, y, out, call.scratch) or partial(np.dot, x, y, out)
 
 
 def _room(forms: Forms) -> Mapping[str, Form]:
-    return few.room(forms["X"], forms["Y"])
+    return tiled.room(forms["X"], forms["Y"])
+
+
+def _room_back(forms: Forms) -> Mapping[str, Form]:
+    return tiled.room_back(forms["X"], forms["Y"])
 
 
 def _mul_gradient(call: Call) -> Steps:
     x, y, grad = call["X"], call["Y"], call["Out@GRAD"]
     target, below = call.wanted("Y@GRAD"), call.wanted("X@GRAD")
-    step = few.multiply_back(x, grad, y, target=target, below=below, room=call.scratch)
+    step = tiled.multiply_back(x, grad, y, target=target, below=below, room=call.scratch)
     if step is not None:
         yield partial(step, 1.0)
         return
@@ -132,7 +136,8 @@ def _joint(call: Call) -> Steps:
     joint, width = share.product(call.operator.inputs["Y"][0]), y.shape[1]
 
     def product(columns: slice) -> Callable[[], object]:
-        multiply = few.multiply(joint.x, y, joint.out, columns)
+        room = tiled.taken(tiled.room, joint.x, y[:, columns])
+        multiply = tiled.multiply(joint.x, y, joint.out, room, columns)
         return multiply or partial(np.matmul, joint.x, y[:, columns], joint.out[:, columns])
 
     bound = _Bound(product)
@@ -184,9 +189,8 @@ def _way_back(call: Call, joint: Joint, own: slice) -> Step:
     y, below, is_moved = call["Y"], joint.below if "X@GRAD" in call else None, joint.gradient is None
     part = y[own]
     target = y if joint.gradient is None else joint.gradient
-    forms = few.room(*(Form(each.shape, each.dtype.name) for each in (joint.x, part)))
-    room = {key: np.empty(form.shape, form.dtype) for key, form in forms.items()}
-    step = few.multiply_back(
+    room = tiled.taken(tiled.room_back, joint.x, part)
+    step = tiled.multiply_back(
         joint.x, joint.out, y, target=target, below=below, room=room, is_added=is_moved, rows=own
     )
     if step is not None:
@@ -238,8 +242,8 @@ ROWS = (
         type="mul",
         inputs=("X", "Y"),
         shape=_mul_shape,
-        forward=Kernel(_mul),
-        gradient=Gradient(_mul_gradient, scratch=_room, of=("X", "Y"), needs=("X", "Y")),
+        forward=Kernel(_mul, _room),
+        gradient=Gradient(_mul_gradient, scratch=_room_back, of=("X", "Y"), needs=("X", "Y")),
     ),
     Row(
         type="matmul",

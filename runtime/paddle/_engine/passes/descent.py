@@ -2,7 +2,7 @@
 the parameter: the product is added to the parameter, and a large gradient is never written or read.
 
 A parameter is subtracted from after the last operator that reads it. Where that one makes the slope of what
-is below, the two become one, so that few rows go through the parameter once (few.py). What is rounded once
+is below, the two become one, so that few rows go through the parameter once (tiled.py). What is rounded once
 here is rounded twice otherwise, so values differ in their last bit from those of an exchange that lends
 nothing.
 """
