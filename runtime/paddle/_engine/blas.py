@@ -95,8 +95,13 @@ def sgemm() -> Any:
 
 def threads() -> int | None:
     """How many threads OpenBLAS multiplies with, in this process; None where it is another library."""
-    function = next(_functions(_THREADS), None)
+    function = _counter()
     return None if function is None else int(function())
+
+
+@cache
+def _counter() -> Any:
+    return next(_functions(_THREADS), None)
 
 
 def _functions(names: Iterable[str]) -> Iterator[Any]:
