@@ -126,12 +126,11 @@ def _multiply(
         for row in range(0, height, ROWS):
             high = min(ROWS, height - row)
             _lay_out(left, row, high, k, depth, rows)
+            after = _place(left, row + ROWS, k) if row + ROWS < height else _place(left, 0, k + DEPTH)
             for column in range(0, width, COLUMNS):
                 wide = min(COLUMNS, width - column)
                 _lay_out(right, column, wide, k, depth, columns)
-                ahead = _place(right, column + COLUMNS, k)
-                if column + COLUMNS >= width:
-                    ahead = _place(left, row + ROWS, k) if row + ROWS < height else _place(left, 0, k + DEPTH)
+                ahead = _place(right, column + COLUMNS, k) if column + COLUMNS < width else after
                 place = row, begin + column
                 _add(rows, columns, depth, out, place, (high, wide), factor, is_first, tile, ahead)
 
@@ -193,9 +192,15 @@ def _add(
             if min(high - i, wide - j) >= SQUARE:
                 into = out, row + i, column + j
                 add_square(into, rows, x, columns, y, depth, factor, is_new, coming)
-                continue
-            add_square((tile, 0, 0), rows, x, columns, y, depth, factor, True, coming)
-            for m in range(min(SQUARE, high - i)):
-                for n in range(min(SQUARE, wide - j)):
-                    before = np.float32(0) if is_new else out[row + i + m, column + j + n]
-                    out[row + i + m, column + j + n] = before + tile[m, n]
+            else:
+                add_square((tile, 0, 0), rows, x, columns, y, depth, factor, True, coming)
+                _add_part(tile, out[row + i : row + high], column + j, min(SQUARE, wide - j), is_new)
+
+
+@kernel
+def _add_part(tile: Array, out: Array, column: int, width: int, is_new: bool) -> None:
+    """Of a tile what there are rows and columns for."""
+    for m in range(min(SQUARE, len(out))):
+        for n in range(width):
+            before = np.float32(0) if is_new else out[m, column + n]
+            out[m, column + n] = before + tile[m, n]

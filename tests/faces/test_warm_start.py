@@ -1,0 +1,54 @@
+"""What a trainer does before its first step, where another one has run before: it is counted, as times are
+what the machine makes of them. Nothing is compiled, and only so many modules are loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+MOST_MODULES = 1_160
+"""Of Python, numpy, numba and this package together: what a trainer of word2vec loaded, and a tenth."""
+
+TRAINER = """
+import sys
+from numba.core import event
+
+class Compiled(event.Listener):
+    names = []
+    def on_start(self, event):
+        self.names.append(str(event.data["dispatcher"]))
+    def on_end(self, event): ...
+
+event.register("numba:compile", Compiled())
+
+import numpy as np
+import paddle.v2 as paddle
+
+paddle.init(use_gpu=False, trainer_count=1)
+table = paddle.attr.Param(name="table", sparse_update=True)
+words = [paddle.layer.data(name=f"word{n}", type=paddle.data_type.integer_value(500)) for n in range(4)]
+rows = [paddle.layer.embedding(input=word, size=32, param_attr=table) for word in words]
+hidden = paddle.layer.fc(input=paddle.layer.concat(input=rows), size=256, act=paddle.activation.Sigmoid())
+guess = paddle.layer.fc(input=hidden, size=500, act=paddle.activation.Softmax())
+label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(500))
+cost = paddle.layer.classification_cost(input=guess, label=label)
+trainer = paddle.trainer.SGD(cost, paddle.parameters.create(cost), paddle.optimizer.Momentum(momentum=0))
+trainer.train(paddle.batch(lambda: iter([(1, 2, 3, 4, 5)] * SAMPLES), SAMPLES), num_passes=1)
+print(len(Compiled.names), len(sys.modules), *Compiled.names)
+"""
+
+
+@pytest.mark.parametrize("samples", [32, 300], ids=["few", "many"])
+def test_a_warm_trainer_compiles_nothing_and_loads_little(samples: int) -> None:
+    for _ in range(2):  # the first one warms where nobody has
+        run = subprocess.run(
+            [sys.executable, "-c", f"SAMPLES = {samples}\n{TRAINER}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        compiled, modules, *names = run.stdout.split(maxsplit=2)
+    assert int(compiled) == 0, names
+    assert int(modules) <= MOST_MODULES
