@@ -13,11 +13,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from llvmlite.binding import get_host_cpu_name
-from numba import config
 
 from paddle._engine.kernels.kernel import kernel
-from paddle._engine.kernels.tiles import SQUARE, WIDTH, add_square, copy_line, turn_square
+from paddle._engine.kernels.tiles import PROCESSOR, SQUARE, WIDTH, add_square, copy_line, turn_square
 
 Array: TypeAlias = np.ndarray
 Place: TypeAlias = tuple[Array, int, int]
@@ -42,7 +40,7 @@ def is_ahead(processor: str, width: int) -> bool:
     return processor in MEASURED and width == 64
 
 
-IS_AHEAD = is_ahead(config.CPU_NAME or get_host_cpu_name(), WIDTH)
+IS_AHEAD = is_ahead(PROCESSOR, WIDTH)
 
 
 def room(samples: int, height: int, width: int) -> dict[str, tuple[int, int]]:

@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import config, types
 from numba.core import cgutils
 from numba.core.codegen import get_host_cpu_features
 from numba.extending import intrinsic
 
 _FEATURES = get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
+PROCESSOR = config.CPU_NAME or binding.get_host_cpu_name()
+"""The name that LLVM has for what this is compiled for."""
+
 ROWS, WIDTH = 4, 64 if "+avx512f" in _FEATURES else 16
 """So many sums fit into registers beside a row of a panel: there are 32 of 16 numbers, or 16 of 8."""
 
