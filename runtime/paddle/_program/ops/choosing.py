@@ -11,7 +11,7 @@ from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
-from paddle._program.lowering.op_rows import hosts, lowers
+from paddle._program.lowering.op_rows import hosts, lowered_if, lowers
 from paddle._program.ops.filling import drawing
 from paddle._program.ops.sizes import in_shape
 from paddle._program.running.host import Host
@@ -31,15 +31,23 @@ def _sizes(op: Operator, shape: tuple[int, ...]) -> tuple[int, ...]:
 @lowers("tril_triu", diagonal=0, lower=True)
 def _tril_triu(low: Lowering, op: Operator) -> None:
     x = low.input(op, "X").variable
-    kept = (np.tril if op.attr("lower") else np.triu)(np.ones(_sizes(op, x.shape[-2:])), op.attr("diagonal"))
-    low.give(op, "Out", low.op("elementwise_mul", X=x, Y=_constant(low, kept)))
+    side = np.tril if op.attr("lower") else np.triu
+    kept = _constant(low, side(np.ones(_sizes(op, x.shape[-2:])), op.attr("diagonal")))
+    if x.dtype != "float32":
+        kept = low.op("cast", {"dtype": x.dtype}, X=kept)
+    low.give(op, "Out", low.op("elementwise_mul", X=x, Y=kept))
+
+
+@lowered_if("trace")
+def _is_of_a_matrix(op: Operator) -> bool:
+    x = op.block._var_recursive(op.input("Input")[0])
+    return len(x.shape) == 2 and min(x.shape) >= 0
 
 
 @lowers("trace", offset=0, axis1=0, axis2=1)
 def _trace(low: Lowering, op: Operator) -> None:
+    """Of a matrix; of more axes it is a formula (diagonals.py)."""
     x = low.input(op, "Input").variable
-    if len(x.shape) != 2:
-        raise BadProgram(f"operator 'trace' is of a matrix in this release, not of {list(x.shape)}")
     rows, columns = _sizes(op, x.shape)
     chosen = np.eye(rows, columns, int(op.attr("offset")))
     diagonal = low.op("elementwise_mul", X=x, Y=_constant(low, chosen))
@@ -60,20 +68,34 @@ def _diag(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("slice", {"axes": (0,), "starts": (0,), "ends": (min(sizes),)}, X=kept), ())
 
 
+def _rolls(op: Operator, rank: int) -> list[tuple[int, int]]:
+    """Axes, and by how much: without axes by all elements in their order. 1.8 calls axes ``dims``."""
+    axes = [int(axis) % rank for axis in op.attrs.get("dims", op.attr("axis"))]
+    return list(zip(axes or [0], map(int, op.attr("shifts")), strict=True))
+
+
+@lowered_if("roll")
+def _is_of_known_sizes(op: Operator) -> bool:
+    shape = op.block._var_recursive(op.input("X")[0]).shape
+    told = list(op.attrs.get("dims", op.attr("axis")))
+    return all(shape[axis] >= 0 for axis in told) if told else min(shape, default=0) >= 0
+
+
 @lowers("roll", shifts=(), axis=())
 def _roll(low: Lowering, op: Operator) -> None:
-    x, axes = low.input(op, "X").variable, list(op.attr("axis"))
-    out = x if axes else low.op("reshape", {"shape": (-1,)}, X=x)
-    for shift, axis in zip(op.attr("shifts"), axes or [0], strict=True):
-        (size,) = _sizes(op, out.shape[axis : axis + 1] if axis >= 0 else (out.shape[axis],))
-        cut = (size - int(shift)) % size
+    x = low.input(op, "X").variable
+    is_flat = not op.attrs.get("dims", op.attr("axis"))
+    out = low.op("reshape", {"shape": (-1,)}, X=x) if is_flat else x
+    for axis, shift in _rolls(op, len(out.shape)):
+        size = out.shape[axis]
+        cut = (size - shift) % size
         ends = [
-            low.op("slice", {"axes": (axis % len(out.shape),), "starts": (a,), "ends": (b,)}, X=out)
+            low.op("slice", {"axes": (axis,), "starts": (a,), "ends": (b,)}, X=out)
             for a, b in ((cut, size), (0, cut))
             if a < b
         ]
-        out = ends[0] if len(ends) == 1 else low.op("concat", {"axis": axis % len(out.shape)}, X=ends)
-    low.give(op, "Out", out if axes else in_shape(low, out, x.shape, x))
+        out = ends[0] if len(ends) == 1 else low.op("concat", {"axis": axis}, X=ends)
+    low.give(op, "Out", in_shape(low, out, x.shape, x) if is_flat else out)
 
 
 @lowers("meshgrid")

@@ -88,6 +88,8 @@ def _nce(low: Lowering, op: Operator) -> None:
     low.give(op, "SampleLabels", samples, dtype=VarType.INT64)
 
 
+_NOT_ONE = 1e20
+"""What a score lacks of a class that is none of those drawn."""
 _SAMPLED = {
     "use_customized_samples": False,
     "uniq": True,
@@ -100,11 +102,14 @@ _SAMPLED = {
 @lowers("sample_logits", **_SAMPLED)
 def _sample_logits(low: Lowering, op: Operator) -> None:
     logits, label = low.input(op, "Logits").variable, low.input(op, "Labels").variable
-    if label.shape[1:] != (1,) or op.attr("use_customized_samples") or not op.attr("uniq"):
+    if label.shape[1:] != (1,) or not op.attr("uniq"):
         raise NotInThisRelease(
-            "sample_logits with several labels of a sample, with classes of one's own "
-            "(use_customized_samples), or drawn more than once (uniq=False), is not in this release"
+            "sample_logits with several labels of a sample, or drawn more than once (uniq=False), is not in "
+            "this release"
         )
+    if op.attr("use_customized_samples"):
+        _give_told(low, op, logits, label)
+        return
     attrs = {"num_classes": logits.shape[1], "num_samples": op.attr("num_samples")}
     attrs["without_label"] = op.attr("remove_accidental_hits")
     drawn = low.builder.ops("sample_apart", attrs, Label=label)
@@ -112,6 +117,26 @@ def _sample_logits(low: Lowering, op: Operator) -> None:
     low.give(op, "Samples", drawn["Out"], dtype=VarType.INT64)
     low.give(op, "Probabilities", drawn["Chances"])
     low.give(op, "SampledLogits", low.op("elementwise_sub", X=picked, Y=drawn["Less"]))
+    _give_first(low, op, label)
+
+
+def _give_told(low: Lowering, op: Operator, logits: EngineVariable, label: EngineVariable) -> None:
+    """The same of classes and chances of the program's own: a label and, behind it, others."""
+    samples, chances = (low.input(op, f"Customized{each}").variable for each in ("Samples", "Probabilities"))
+    picked = low.op(
+        "elementwise_sub", X=low.op("index_sample", X=logits, Index=samples), Y=low.op("log", X=chances)
+    )
+    if op.attr("remove_accidental_hits"):
+        count = samples.shape[1]
+        is_drawn = {"shape": (1, count), "dtype": "float32", "values": (0.0, *(_NOT_ONE,) * (count - 1))}
+        is_label = low.op("cast", {"dtype": "float32"}, X=low.op("equal", X=samples, Y=label))
+        hits = low.op("elementwise_mul", X=is_label, Y=low.op("assign_value", is_drawn))
+        picked = low.op("elementwise_sub", X=picked, Y=hits)
+    low.give(op, "SampledLogits", picked)
+    _give_first(low, op, label)
+
+
+def _give_first(low: Lowering, op: Operator, label: EngineVariable) -> None:
     first = {"shape": (-1, 1), "dtype": "int64", "value": 0.0, "input_dim_idx": 0, "output_dim_idx": 0}
     low.give(
         op, "SampledLabels", low.op("fill_constant_batch_size_like", first, X=label), dtype=VarType.INT64

@@ -75,7 +75,7 @@ def _shape(low: Lowering, op: Operator) -> tuple[int, ...]:
 
 @lowers("randint", low=0, high=1, seed=0, shape=(1,), dtype=int(VarType.INT64))
 def _randint(low: Lowering, op: Operator) -> None:
-    told = {**_told(op, "low", "high", "seed"), "dtype": "int64"}
+    told = {**_told(op, "low", "high", "seed"), "dtype": "int64", "shape": _shape(low, op)}
     low.give(op, "Out", low.op("randint", told), (), dtype=op.attr("dtype"))
 
 

@@ -17,18 +17,33 @@ _MOMENTUM = ("MomentumTensor", "MomemtumTensor")
 """The slot of a momentum that is a variable, and as 1.8 spells it."""
 
 
-@lowers(
-    "batch_norm",
-    "sync_batch_norm",
-    momentum=0.9,
-    epsilon=1e-5,
-    is_test=False,
-    use_global_stats=False,
-    data_layout="NCHW",
-    trainable_statistics=False,
-    fuse_with_relu=False,
-)
+_BATCH = {
+    "momentum": 0.9,
+    "epsilon": 1e-5,
+    "is_test": False,
+    "use_global_stats": False,
+    "data_layout": "NCHW",
+    "trainable_statistics": False,
+    "fuse_with_relu": False,
+}
+
+
+@lowers("batch_norm", "sync_batch_norm", **_BATCH)
 def _batch_norm(low: Lowering, op: Operator) -> None:
+    low.give(op, "Y", _normalized(low, op))
+
+
+@lowers("inplace_abn", activation="", alpha=1.0, **_BATCH)
+def _activated(low: Lowering, op: Operator) -> None:
+    """A batch norm and what is done to it, under the name of what is normalized."""
+    out, kind = _normalized(low, op), op.attr("activation") or "identity"
+    if kind not in ("identity", "leaky_relu", "elu"):
+        raise BadProgram(f"operator 'inplace_abn': activation is leaky_relu, elu or identity, not {kind!r}")
+    alpha = {"alpha": float(op.attr("alpha"))}
+    low.give(op, "Y", out if kind == "identity" else low.op(kind, alpha, X=out))
+
+
+def _normalized(low: Lowering, op: Operator) -> EngineVariable:
     """A step in training moves the mean and the variance where they lie: under the names of both slots."""
     x = low.input(op, "X").variable
     whole, rank = x, len(x.shape)
@@ -36,7 +51,7 @@ def _batch_norm(low: Lowering, op: Operator) -> None:
         x = low.op("flatten", {"start": 0, "stop": rank - 1}, X=x)  # a matrix has its channels there, too
     for slot in ("Mean", "Variance"):
         if op.output(f"{slot}Out") not in ([], op.input(slot)):
-            raise BadProgram(f"operator 'batch_norm': {slot}Out has the variable of {slot}, and no other")
+            raise BadProgram(f"operator {op.type!r}: {slot}Out has the variable of {slot}, and no other")
     told = {
         "momentum": 1.0 if low.again else float(op.attr("momentum")),
         "epsilon": float(op.attr("epsilon")),
@@ -52,9 +67,9 @@ def _batch_norm(low: Lowering, op: Operator) -> None:
         )
     else:
         found = low.builder.ops("batch_norm", told, X=x, **weights, **kept)
-    low.give(op, "Y", found["Out"] if x is whole else in_shape(low, found["Out"], whole.shape, whole))
     low.give(op, "SavedMean", found["SavedMean"], ())
     low.give(op, "SavedVariance", found["SavedInverse"], ())
+    return found["Out"] if x is whole else in_shape(low, found["Out"], whole.shape, whole)
 
 
 def _scaled(low: Lowering, op: Operator, out: EngineVariable, shape: tuple[int, ...]) -> EngineVariable:

@@ -358,7 +358,9 @@ def _margin(low: Lowering, x: EngineVariable, axis: int, places: np.ndarray) -> 
 
 @lowers("reverse", "flip", axis=())
 def _reverse(low: Lowering, op: Operator) -> None:
-    out, axes = low.input(op, "X").variable, axes_of(op.attr("axis"))
+    out = low.input(op, "X").variable
+    told = axes_of(op.attrs.get("dims", op.attr("axis")))  # dims: as 1.8 writes a flip
+    axes = [axis % len(out.shape) for axis in told]
     for axis in axes:
         out = low.op("reverse", {"axis": axis}, X=out)
     low.give(op, "Out", out, () if 0 in axes else None)

@@ -82,40 +82,47 @@ def sampled_softmax_with_cross_entropy(
 
     ``remove_accidental_hits``: one that is a sample's label does not count against it. ``seed`` changes
     nothing: what is drawn follows from the program's ``random_seed`` and the step.
+    ``use_customized_samples``: the classes are the program's own, each row a label and, behind it,
+    ``num_samples`` others, with how likely each was to be among them. ``num_true`` is 1, as others fail
+    in 1.8.5.
     """
-    if use_customized_samples or customized_samples is not None or customized_probabilities is not None:
-        raise NotInThisRelease(
-            "sampled_softmax_with_cross_entropy with classes of one's own (use_customized_samples) is not in "
-            "this release: leave them out to have them drawn"
-        )
     if num_true != 1:
         raise NotInThisRelease(
-            f"sampled_softmax_with_cross_entropy(num_true={num_true}) is not in this release: one label for "
-            "each sample"
+            f"sampled_softmax_with_cross_entropy(num_true={num_true}) is not in this release, nor does it "
+            "run in 1.8.5: one label for each sample"
         )
+    own = _own_classes(customized_samples, customized_probabilities) if use_customized_samples else {}
     classes = logits.shape[1]
-    if not 1 <= num_samples <= classes:
+    if not use_customized_samples and not 1 <= num_samples <= classes:
         raise BadArgument(f"num_samples is from 1 to {classes}, the number of classes, not {num_samples}")
-    helper = LayerHelper("sample_logits")
-    slots = {"Samples": "int64", "Probabilities": logits.dtype}
-    slots |= {"SampledLogits": logits.dtype, "SampledLabels": "int64", "own": logits.dtype}
-    slots |= {
-        "LogitsDim": logits.dtype,
-        "LabelsDim": label.dtype,
-        "Loss": logits.dtype,
-        "Softmax": logits.dtype,
-    }
+    helper, kind = LayerHelper("sample_logits"), logits.dtype
+    slots = {} if use_customized_samples else {"Samples": "int64", "Probabilities": kind}
+    slots |= {"SampledLogits": kind, "SampledLabels": "int64", "own": kind}
+    slots |= {"LogitsDim": kind, "LabelsDim": label.dtype, "Loss": kind, "Softmax": kind}
     named = {slot: helper.create_variable_for_type_inference(each) for slot, each in slots.items()}
-    made = {slot: named[slot] for slot in _SAMPLED}
+    made: dict[str, Any] = {slot: named[slot] for slot in _SAMPLED if slot in named}
     attrs = {
-        "use_customized_samples": False,
+        "use_customized_samples": use_customized_samples,
         "uniq": True,
         "remove_accidental_hits": remove_accidental_hits,
         "num_samples": num_samples,
         "seed": seed,
     }
-    helper.append_op("sample_logits", {"Logits": logits, "Labels": label}, made, attrs)
+    inputs: dict[str, Any] = {"Logits": logits, "Labels": label}
+    inputs |= {f"Customized{slot}": each for slot, each in own.items()}
+    made |= own
+    helper.append_op("sample_logits", inputs, made, attrs)
     return _among_drawn(helper, named, num_samples) / num_true
+
+
+def _own_classes(samples: Variable | None, chances: Variable | None) -> dict[str, Variable]:
+    """What a program tells of them, by the slots in which they would be told to it."""
+    if samples is None or chances is None:
+        raise BadArgument(
+            "sampled_softmax_with_cross_entropy: use_customized_samples wants customized_samples and "
+            "customized_probabilities, both"
+        )
+    return {"Samples": samples, "Probabilities": chances}
 
 
 def _among_drawn(helper: LayerHelper, named: dict[str, Variable], count: int) -> Variable:

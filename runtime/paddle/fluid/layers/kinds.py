@@ -21,31 +21,36 @@ _FLOATS_OF_X = """
     hard_swish leaky_relu log log1p logsigmoid maxout mean mish pixel_shuffle prelu reciprocal relu relu6
     round rsqrt selu sigmoid sign silu sin sinh soft_relu softplus softshrink softsign sqrt stanh swish tan
     tanh tanh_shrink thresholded_relu kldiv_loss smooth_l1 bilinear_tensor_product crop l2_normalize
+    unfold
     """
 _NUMBERS_OF_X = """
     abs crop_tensor cumsum exp expand_as increment is_empty isfinite lod_append lod_reset pad pow reshape
     sequence_expand sequence_expand_as sequence_pad sequence_reverse sequence_unpad square sum transpose
     """
 _NUMBERS_OF_INPUT = """
-    adaptive_pool2d adaptive_pool3d pad2d reduce_max reduce_mean reduce_min reduce_prod reduce_sum
-    sequence_concat sequence_reshape sequence_scatter sequence_slice shape strided_slice sums
+    adaptive_pool2d adaptive_pool3d diag_embed index_select pad2d reduce_max reduce_mean reduce_min
+    reduce_prod reduce_sum sequence_concat sequence_reshape sequence_scatter sequence_slice shape
+    strided_slice sums t trace tril triu
     """
 _FLOATS_OF_INPUT = """
-    accuracy auc batch_norm bpr_loss continuous_value_model conv2d
+    accuracy add_position_encoding addmm auc batch_norm bpr_loss center_loss continuous_value_model conv2d
     conv2d_transpose conv3d conv3d_transpose cross_entropy crf_decoding data_norm dice_loss dynamic_gru
-    dynamic_lstm dynamic_lstmp fc group_norm gru_unit hsigmoid huber_loss im2sequence instance_norm layer_norm
-    linear_chain_crf log_loss lrn mse_loss nce row_conv sequence_conv sequence_first_step sequence_last_step
-    sequence_pool sequence_softmax softmax square_error_cost uniform_random_batch_size_like warpctc
+    dynamic_lstm dynamic_lstmp fc group_norm gru_unit hsigmoid huber_loss im2sequence inplace_abn
+    instance_norm layer_norm linear_chain_crf log_loss log_softmax lrn mse_loss nce row_conv sequence_conv
+    sequence_first_step sequence_last_step sequence_pool sequence_softmax similarity_focus softmax
+    square_error_cost teacher_student_sigmoid_loss uniform_random_batch_size_like warpctc
     """
 _OF_TWO = "add div floordiv max min mod mul pow sub"
 _COMPARED = "equal greater_equal greater_than less_equal less_than not_equal"
 _FAMILIES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (FLOATS, "x", _FLOATS_OF_X),
     (FLOATS, "input", _FLOATS_OF_INPUT),
-    (FLOATS, "x y", "matmul mul smooth_l1"),
+    (FLOATS, "x y", "addmm dist fsp_matrix matmul mul smooth_l1"),
+    (FLOATS, "weight", "spectral_norm"),
     (FLOATS, "X Y", "cos_sim"),
     (FLOATS, "logits", "sampled_softmax_with_cross_entropy"),
     (FLOATS, "label", "huber_loss label_smooth log_loss mse_loss square_error_cost"),
+    (FLOATS, "label", "teacher_student_sigmoid_loss"),
     (FLOATS, "label left right", "margin_rank_loss rank_loss"),
     (FLOATS, "anchor positive", "npair_loss"),
     (FLOATS, "target", "kldiv_loss"),
@@ -63,6 +68,10 @@ _FAMILIES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (NUMBERS, "input", _NUMBERS_OF_INPUT),
     (NUMBERS, "x y", " ".join([f"elementwise_{each}" for each in _OF_TWO.split()])),
     (NUMBERS, "x y", _COMPARED),
+    (NUMBERS, "x y", "dot kron"),
+    (("float32", "float64"), "x", "logsumexp"),
+    (NUMBERS, "input tensor1 tensor2", "addcmul"),
+    (NUMBERS, "x", "index_sample"),
     (NUMBERS, "pad_value", "sequence_pad"),
     (NUMBERS, "diagonal", "diag"),
     (NUMBERS, "dtype", "linspace"),
@@ -70,18 +79,19 @@ _FAMILIES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (NUMBERS, "ref", "scatter_nd_add"),
     (NUMBERS, "y", "pad_constant_like"),
     (NUMBERS, "inputs", "multiplex"),
-    (("float32", "float64", *INTEGERS), "dtype", "range"),
+    (("float32", "float64", *INTEGERS), "dtype", "arange range"),
     ((*NUMBERS, "bool"), "x", "expand ones_like stack zeros_like"),
     ((*NUMBERS, "bool"), "input", "Print"),
     ((*NUMBERS, "bool"), "target_tensor", "expand_as"),
-    ((*NUMBERS, "bool"), "dtype", "fill_constant fill_constant_batch_size_like ones zeros"),
+    ((*NUMBERS, "bool"), "dtype", "fill_constant fill_constant_batch_size_like full full_like ones zeros"),
     ((*NUMBERS, "bool", "uint8"), "x", "cast"),
     ((*NUMBERS, "bool", "uint8", "int8"), "dtype", "cast create_tensor"),
     ((*NUMBERS, "int8"), "x", "flatten"),
     ((*NUMBERS, "int8"), "input", "squeeze"),
     ((*NUMBERS, "int8", "int16", "uint8"), "x", "argmax argmin reverse scale"),
     ((*NUMBERS, "int8", "int16", "uint8"), "input", "argsort"),
-    (INTEGERS, "input", "one_hot sequence_enumerate"),
+    (INTEGERS, "input", "hash one_hot sequence_enumerate"),
+    (INTEGERS, "index", "index_sample index_select"),
     (INTEGERS, "index", "gather gather_nd multiplex scatter scatter_nd scatter_nd_add sequence_scatter"),
     (INTEGERS, "offset length", "sequence_slice"),
     (INTEGERS, "label", "accuracy auc bpr_loss warpctc"),
@@ -92,6 +102,7 @@ _FAMILIES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("int64",), "pre_ids", "beam_search"),
     (("int64",), "i", "array_read array_write"),
     (("int64",), "length", "sequence_unpad"),
+    (("int64",), "input", "shard_index"),
     (("bool",), "x", "logical_not"),
     (("bool",), "x y", "logical_and logical_or logical_xor"),
     (("bool",), "input", "reduce_all reduce_any"),
@@ -115,9 +126,18 @@ _AXES: tuple[tuple[tuple[int, int], str, str], ...] = (
     ((2, 99), "input", "accuracy auc cross_entropy fc nce"),
     ((2, 99), "label", "accuracy"),
     ((2, 99), "y", "mul"),
+    ((2, 99), "input", "trace tril triu"),
+    ((2, 2), "input x y", "addmm"),
+    ((2, 2), "input", "center_loss"),
+    ((1, 2), "x y", "dot"),
+    ((3, 3), "x y", "bmm"),
+    ((4, 4), "x y", "fsp_matrix"),
+    ((4, 4), "input", "similarity_focus"),
+    ((4, 4), "x", "unfold"),
 )
 """How many axes, of which arguments, of which layers."""
 _ALIKE = {
+    "dot": ("x", "y"),
     "huber_loss": ("input", "label"),
     "kldiv_loss": ("x", "target"),
     "margin_rank_loss": ("label", "left", "right"),

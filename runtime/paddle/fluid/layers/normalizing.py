@@ -12,7 +12,7 @@ from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
 from paddle.fluid.layers.appending import appended
 
-__all__ = ["affine_channel", "batch_norm", "group_norm", "instance_norm", "layer_norm"]
+__all__ = ["affine_channel", "batch_norm", "group_norm", "inplace_abn", "instance_norm", "layer_norm"]
 
 
 def batch_norm(
@@ -36,33 +36,80 @@ def batch_norm(
     takes the moving mean and variance, which training moves by ``momentum``, a number or a variable."""
     check_known("batch_norm", others, "fuse_with_relu use_mkldnn")
     helper = LayerHelper("batch_norm", param_attr=param_attr, bias_attr=bias_attr, act=act, name=name)
+    told = (data_layout, moving_mean_name, moving_variance_name, do_model_average_for_mean_and_var)
+    inputs, outputs = _over_a_batch(helper, input, *told)
+    out = helper.create_variable_for_type_inference(input.dtype)
+    attrs: dict[str, Any] = {"epsilon": epsilon, "is_test": is_test, "data_layout": data_layout}
+    attrs["use_global_stats"] = use_global_stats
+    if isinstance(momentum, Variable):
+        inputs["MomentumTensor"] = momentum
+    else:
+        attrs["momentum"] = momentum
+    helper.append_op("batch_norm", inputs, {"Y": [out], **outputs}, attrs)
+    return helper.append_activation(out)
+
+
+def _over_a_batch(
+    helper: LayerHelper,
+    input: Variable,
+    data_layout: str,
+    moving_mean_name: str | None,
+    moving_variance_name: str | None,
+    is_averaged: bool,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What goes in, and what comes out beside the result: a mean and a variance that outlive a step."""
     channels = [input.shape[1] if data_layout == "NCHW" else input.shape[-1]]
     weights = _weights(helper, channels, input.dtype)
     kept = {}
     for slot, given, value in (("Mean", moving_mean_name, 0.0), ("Variance", moving_variance_name, 1.0)):
-        attr = ParamAttr(
-            given, Constant(value), trainable=False, do_model_average=do_model_average_for_mean_and_var
-        )
+        attr = ParamAttr(given, Constant(value), trainable=False, do_model_average=is_averaged)
         kept[slot] = helper.create_parameter(attr, channels, input.dtype)
         kept[slot].stop_gradient = True
     saved = [helper.create_variable_for_type_inference(input.dtype, stop_gradient=True) for _ in range(2)]
-    out = helper.create_variable_for_type_inference(input.dtype)
-    attrs: dict[str, Any] = {"epsilon": epsilon, "is_test": is_test, "data_layout": data_layout}
-    attrs["use_global_stats"] = use_global_stats
     outputs = {
-        "Y": [out],
         "MeanOut": [kept["Mean"]],
         "VarianceOut": [kept["Variance"]],
         "SavedMean": [saved[0]],
         "SavedVariance": [saved[1]],
     }
-    inputs = {"X": input, **weights, **kept}
+    return {"X": input, **weights, **kept}, outputs
+
+
+def inplace_abn(
+    input: Variable,
+    act: str | None = None,
+    is_test: bool = False,
+    momentum: float | Variable = 0.9,
+    epsilon: float = 1e-05,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+    moving_mean_name: str | None = None,
+    moving_variance_name: str | None = None,
+    do_model_average_for_mean_and_var: bool = True,
+    use_global_stats: bool = False,
+    act_alpha: float = 1.0,
+) -> Variable:
+    """A batch norm and an activation (leaky_relu, elu or none) in one operator, under the name of ``input``:
+    from there on this is what was made of it."""
+    if act not in (None, "identity", "leaky_relu", "elu"):
+        raise BadArgument(f"inplace_abn: act is None, 'identity', 'leaky_relu' or 'elu', not {act!r}")
+    if bias_attr is False:
+        raise BadArgument("inplace_abn: there is a bias: bias_attr is not False")
+    if data_layout not in ("NCHW", "NHWC"):
+        raise BadArgument(f"inplace_abn: data_layout is 'NCHW' or 'NHWC', not {data_layout!r}")
+    helper = LayerHelper("inplace_abn", param_attr=param_attr, bias_attr=bias_attr, name=name)
+    told = (data_layout, moving_mean_name, moving_variance_name, do_model_average_for_mean_and_var)
+    inputs, outputs = _over_a_batch(helper, input, *told)
+    attrs: dict[str, Any] = {"epsilon": epsilon, "is_test": is_test, "data_layout": data_layout}
+    attrs |= {"use_global_stats": use_global_stats, "activation": act or "", "alpha": act_alpha}
     if isinstance(momentum, Variable):
         inputs["MomentumTensor"] = momentum
     else:
         attrs["momentum"] = momentum
-    helper.append_op("batch_norm", inputs, outputs, attrs)
-    return helper.append_activation(out)
+    helper.append_op("inplace_abn", inputs, {"Y": [input], **outputs}, attrs)
+    return input
 
 
 def _weights(

@@ -60,7 +60,7 @@ def test_small_numbers_are_drawn_more_often_as_often_as_is_said_and_anew_each_st
 def test_what_is_not_built_or_cannot_be_is_refused_by_name() -> None:
     with pytest.raises(NotInThisRelease, match="num_true=2"):
         drawn(num_true=2)
-    with pytest.raises(NotInThisRelease, match="use_customized_samples"):
+    with pytest.raises(BadArgument, match="use_customized_samples wants customized_samples"):
         drawn(use_customized_samples=True)
     with pytest.raises(BadArgument, match="from 1 to 40, the number of classes, not 41"):
         drawn(num_samples=41)

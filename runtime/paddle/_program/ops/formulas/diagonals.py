@@ -71,6 +71,36 @@ Formula(
 ).register(offset=0, dim1=-2, dim2=-1)
 
 
+def _traced_axes(told: Attrs, rank: int) -> Attrs:
+    """As 2.x tells them; in 1.8 the one that comes first is that of the rows, in whichever order."""
+    if "dim1" not in told:
+        return told
+    one, other = sorted(told[name] % rank for name in ("dim1", "dim2"))
+    return {"offset": told["offset"], "axis1": one, "axis2": other}
+
+
+def _traced(told: Attrs, x: np.ndarray) -> np.ndarray:
+    axes = _traced_axes(told, x.ndim)
+    return np.asarray(_taken(axes, x).sum(-1).reshape(_without_two(axes, x.shape) or (1,)))
+
+
+def _traced_back(told: Attrs, arrays: Any, outs: Any, came: np.ndarray) -> list[Any]:
+    axes, found = _traced_axes(told, arrays[0].ndim), np.zeros_like(arrays[0])
+    length = _taken(axes, arrays[0]).shape[-1]
+    rest = _without_two(axes, arrays[0].shape)
+    return [_put(found, axes, np.broadcast_to(came.reshape(*rest, 1), (*rest, length)))]
+
+
+Formula(
+    "trace",
+    "Input",
+    "Out",
+    _traced,
+    _traced_back,
+    lambda told, x: _without_two(_traced_axes(told, len(x)), x) or (1,),
+).register()
+
+
 def _crossed_axis(told: Attrs, x: Shape) -> int:
     """The axis of size 3 that is meant: the first there is where none is said, by a 9."""
     axis = told["dim"]

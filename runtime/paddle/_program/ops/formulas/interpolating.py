@@ -106,3 +106,49 @@ for _method in ("linear", "trilinear", "bicubic"):
         align_mode=0,
         data_layout="NCHW",
     )
+
+
+def _of_release_1(told: Attrs, x: Shape, size: Any, sizes: Any, by: Any) -> Attrs:
+    """As 2.x tells it: in 1.x sizes and scales may be computed, and a scale only says the sizes."""
+    scale = float(told["scale"] or 0) if by is None else float(np.asarray(by).reshape(-1)[0])
+    if sizes:
+        wanted = [int(np.asarray(each).reshape(-1)[0]) for each in sizes]
+    elif size is not None:
+        wanted = [int(each) for each in np.asarray(size).reshape(-1)]
+    elif scale > 0 and told["out_h"] < 1:
+        wanted = [-1 if x[axis] < 0 else int(x[axis] * scale) for axis in _axes(told, len(x))]
+    else:
+        return {**told, "scale": ()}
+    return {**told, "scale": (), **dict(zip(_NAMES[3 - len(wanted) :], wanted, strict=True))}
+
+
+def _shape_of_release_1(told: Attrs, x: Shape, size: Any, sizes: list[Shape], by: Any) -> Shape:
+    if len(x) != 4:
+        raise ValueError(f"images are of 4 axes, not of {list(x)}")
+    if size is None and by is None and not sizes:
+        return _shape(_of_release_1(told, x, None, None, None), x)
+    found = list(x)
+    for axis in _axes(told, len(x)):
+        found[axis] = -1
+    return tuple(found)
+
+
+Formula(
+    "bicubic_interp",
+    "X OutSize? SizeTensor* Scale?",
+    "Out",
+    lambda told, x, *others: _value(_of_release_1(told, x.shape, *others), x),
+    lambda told, arrays, outs, came: [
+        *_slope(_of_release_1(told, arrays[0].shape, *arrays[1:]), arrays, outs, came),
+        *(None, None, None),
+    ],
+    _shape_of_release_1,
+).register(
+    out_h=-1,
+    out_w=-1,
+    scale=0.0,
+    interp_method="bicubic",
+    align_corners=True,
+    align_mode=1,
+    data_layout="NCHW",
+)
