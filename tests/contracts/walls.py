@@ -86,7 +86,7 @@ TABLE = (
         "logging numpy",
     ),
     Row("fluid.layers.__init__", "fluid", "importlib pkgutil"),
-    Row("fluid.layers.detection.__init__", "fluid", "importlib pkgutil"),
+    Row("fluid.layers.{arrays.__init__, detection.__init__}", "fluid", "importlib pkgutil"),
     Row(
         "_fleet",
         "_fleet _absent _complaint _engine.{exchange, rows} _launch.{environ, errors} _program "
@@ -227,6 +227,11 @@ TABLE = (
         "numpy",
     ),
     Row("_program.ops.{__init__, boxes.__init__, formulas.__init__}", "", "importlib pkgutil"),
+    Row(
+        "_program.ops.formulas.clicks",
+        "_program.{description, errors, lowering, ops, running}",
+        "numpy xxhash",
+    ),
     Row("_program.ops.files", "_program.{description, errors, files, lowering, running}", "numpy pathlib"),
     Row(
         "_program.ops.averaging",

@@ -147,6 +147,12 @@ def _lars(w: np.ndarray, gs: list[np.ndarray]) -> np.ndarray:
     return w
 
 
+def _private(w: np.ndarray, gs: list[np.ndarray]) -> np.ndarray:
+    for g in gs:
+        w = w - 0.1 * g / max(np.linalg.norm(g) / 0.5, 1)
+    return w
+
+
 CASES: list[tuple[Callable[[], Optimizer], Callable[..., np.ndarray]]] = [
     (lambda: optimizers.AdamOptimizer(0.1, beta1=0.8, beta2=0.9, epsilon=1e-4), _adam),
     (lambda: optimizers.MomentumOptimizer(0.1, 0.9, use_nesterov=True), _momentum),
@@ -158,6 +164,7 @@ CASES: list[tuple[Callable[[], Optimizer], Callable[..., np.ndarray]]] = [
     (lambda: optimizers.FtrlOptimizer(0.1, l1=0.05, l2=0.02), _ftrl),
     (lambda: optimizers.LambOptimizer(0.1, 0.02, beta1=0.8, beta2=0.9, epsilon=1e-4), _lamb),
     (lambda: optimizers.LarsMomentumOptimizer(0.1, 0.9, 0.1, 0.02), _lars),
+    (lambda: optimizers.DpsgdOptimizer(0.1, clip=0.5, sigma=0.0), _private),
 ]
 
 

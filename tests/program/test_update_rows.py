@@ -45,6 +45,7 @@ def test_a_row_of_an_update_names_what_its_rule_remembers(type: str) -> None:
     numbers = {"mu": 0.9, "use_nesterov": 0, "beta1": 0.9, "beta2": 0.9, "lazy_mode": 0, "coeff": 0.1}
     numbers |= {"lars_coeff": 0.1, "lars_weight_decay": 0.1, "epsilon": 1e-6, "decay": 0.9, "rho": 0.9}
     numbers |= {"momentum": 0.9, "centered": 1, "l1": 0, "l2": 0, "lr_power": -0.5, "weight_decay": 0.1}
+    numbers |= {"clip": 0.9, "batch_size": 16, "sigma": 0.1, "seed": 0}
     made = rule(RuleSpec(name=known.rule, options=known.options(numbers)), None)
     assert set(known.slots.values()) == set(made.slots)
     assert set(known.powers.values()) <= numbers.keys()

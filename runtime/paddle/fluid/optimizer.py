@@ -13,6 +13,7 @@ from paddle._program.writing.optimizers import (
     AdamaxOptimizer,
     AdamOptimizer,
     DecayedAdagradOptimizer,
+    DpsgdOptimizer,
     FtrlOptimizer,
     LambOptimizer,
     LarsMomentumOptimizer,
@@ -25,7 +26,7 @@ from paddle.fluid._listed import lacking
 SGD, Momentum, LarsMomentum = SGDOptimizer, MomentumOptimizer, LarsMomentumOptimizer
 Adagrad, DecayedAdagrad, Adadelta = AdagradOptimizer, DecayedAdagradOptimizer, AdadeltaOptimizer
 Adam, Adamax, Lamb = AdamOptimizer, AdamaxOptimizer, LambOptimizer
-RMSProp, Ftrl = RMSPropOptimizer, FtrlOptimizer
+RMSProp, Ftrl, Dpsgd = RMSPropOptimizer, FtrlOptimizer, DpsgdOptimizer
 
 __all__ = [
     "SGD",
@@ -39,6 +40,8 @@ __all__ = [
     "AdamaxOptimizer",
     "DecayedAdagrad",
     "DecayedAdagradOptimizer",
+    "Dpsgd",
+    "DpsgdOptimizer",
     "ExponentialMovingAverage",
     "Ftrl",
     "FtrlOptimizer",

@@ -189,7 +189,8 @@ def test_rmsprop_stays_finite_where_rounding_makes_the_variance_negative():
 
 def test_an_unknown_rule_or_option_is_named_beside_those_that_exist():
     with pytest.raises(
-        UnknownName, match=r"'lion'.*adadelta, adagrad, adam, adamax, .*ftrl, lamb, .*momentum, rmsprop, sgd"
+        UnknownName,
+        match=r"'lion'.*adadelta, adagrad, adam, adamax, .*ftrl, lamb, .*momentum, .*rmsprop, sgd",
     ):
         rule(RuleSpec(name="lion"))
     with pytest.raises(

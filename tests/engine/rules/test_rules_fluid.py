@@ -21,6 +21,7 @@ OF_FLUID: dict[str, list[dict[str, float]]] = {
         {"rho": 0.9, "epsilon": 1e-3, "momentum": 0.5, "centered": 1.0},
     ],
     "fluid_adadelta": [{"rho": 0.9, "epsilon": 1e-3}],
+    "private_sgd": [{"most": 3.0, "batch": 4.0, "spread": 0.0}],
     "adamw": [{"beta1": 0.8, "beta2": 0.9, "epsilon": 1e-3, "decay": 0.1}],
 }
 CASES = [(name, options) for name, several in OF_FLUID.items() for options in several]
@@ -44,6 +45,9 @@ class Twin:
         rate = lr * coefficient * size / (length + weight_decay * size)
         self.a = momentum * self.a + rate * (g + weight_decay * self.w)
         self.w -= self.a
+
+    def private_sgd(self, g: np.ndarray, lr: float, most: float, batch: float, spread: float) -> None:
+        self.w -= lr * g / max(np.linalg.norm(g) / most, 1)
 
     def fluid_adagrad(self, g: np.ndarray, lr: float, epsilon: float) -> None:
         self.a += g**2

@@ -28,6 +28,7 @@ from paddle._engine.rules.fluid import (
 from paddle._engine.rules.ftrl import Ftrl
 from paddle._engine.rules.lamb import Lamb
 from paddle._engine.rules.momentum import Momentum
+from paddle._engine.rules.private import PrivateSGD
 from paddle._engine.rules.rmsprop import RMSProp
 from paddle._engine.rules.rule import Rule
 from paddle._engine.rules.sgd import SGD
@@ -50,6 +51,7 @@ RULES: dict[str, Any] = {
     "lamb": Lamb,
     "lars_momentum": LarsMomentum,
     "momentum": Momentum,
+    "private_sgd": PrivateSGD,
     "rmsprop": RMSProp,
     "sgd": SGD,
 }

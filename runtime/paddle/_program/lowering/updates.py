@@ -119,6 +119,7 @@ UPDATES: dict[str, UpdateRow] = {
         (Kept("Moment", "moment", "first"), Kept("InfNorm", "inf_norm", "largest"), _POWER),
     ),
     "lamb": UpdateRow("lamb", _named(**_BETAS, weight_decay="weight_decay"), _ADAM),
+    "dpsgd": UpdateRow("private_sgd", _named(most="clip", batch="batch_size", spread="sigma", seed="seed")),
 }
 """One row for each rule, for optimizers of all generations: these say names and order of arguments."""
 
@@ -202,6 +203,11 @@ def groups(block: Block, updates: Sequence[Operator], sparse: frozenset[str]) ->
         known = UPDATES[op.type]
         options = known.options(op.attrs)
         rate, multiplier = rate_of(block, op)
+        if op.type == "dpsgd" and op.input("Param")[0] in sparse:
+            raise BadProgram(
+                f"operator 'dpsgd' (written at {op.where}) moves parameters by whole gradients, as in 1.8, "
+                f"and the gradient of {op.input('Param')[0]!r} is rows: look it up with is_sparse=False"
+            )
         key = (known.rule, tuple(sorted(options.items())), rate)
         rule = RuleSpec(name=known.rule, options=options)
         schedule = block.program._schedules.get(rate)

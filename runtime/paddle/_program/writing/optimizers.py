@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from paddle._program.description.guards import default_startup_program
 from paddle._program.errors import BadArgument
 from paddle._program.writing.optimizer import Optimizer
 
@@ -72,6 +73,35 @@ class LarsMomentumOptimizer(Optimizer):
     ) -> None:
         super().__init__(learning_rate, regularization, grad_clip, parameter_list, name)
         self.attrs = {"mu": momentum, "lars_coeff": lars_coeff, "lars_weight_decay": lars_weight_decay}
+
+
+class DpsgdOptimizer(Optimizer):
+    """Gradient descent by gradients no longer than ``clip``, to which noise of the deviation ``sigma`` over
+    ``batch_size`` is added, one number for a parameter in each step. The noise follows from the program's
+    ``random_seed``: tell one that nobody knows."""
+
+    type = "dpsgd"
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        clip: float = 0.9,
+        batch_size: float = 0.999,
+        sigma: float = 1e-8,
+        parameter_list: Any = None,
+    ) -> None:
+        for name, given in (("clip", clip), ("batch_size", batch_size), ("sigma", sigma)):
+            if not isinstance(given, int | float) or given < 0 or (given == 0 and name != "sigma"):
+                raise BadArgument(f"Dpsgd: {name} is a number above 0, not {given!r}")
+        super().__init__(learning_rate, None, None, parameter_list)
+        self.attrs = {"clip": float(clip), "batch_size": float(batch_size), "sigma": float(sigma), "seed": 0}
+
+    def apply_gradients(self, params_grads: Any) -> Any:
+        """As any optimizer, with the seed that the program has now."""
+        if params_grads:
+            program = params_grads[0][0].block.program
+            self.attrs["seed"] = int(program.random_seed or default_startup_program().random_seed or 0)
+        return super().apply_gradients(params_grads)
 
 
 class AdagradOptimizer(Optimizer):

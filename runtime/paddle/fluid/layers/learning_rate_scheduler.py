@@ -33,13 +33,13 @@ __all__ = [
 
 
 def autoincreased_step_counter(counter_name: str | None = None, begin: int = 1, step: int = 1) -> Variable:
-    """A counter (int64, shape [1]) that grows by ``step`` in every run, ``begin`` in the first one."""
+    """A counter (int64, shape [1]) that grows by ``step`` in every run, from 1 below ``begin`` on."""
     helper = LayerHelper("global_step_counter")
     name = counter_name or "@STEP_COUNTER@"
     block = helper.main_program.global_block()
     if block.has_var(name):
         return block.var(name)
-    counter = _kept(helper, name, VarType.INT64, begin - step)
+    counter = _kept(helper, name, VarType.INT64, begin - 1)
     block._prepend_op("increment", {"X": [counter]}, {"Out": [counter]}, {"step": float(step)})
     counter.stop_gradient = True
     return counter

@@ -295,3 +295,34 @@ def test_samples_have_the_shape_asked_for_and_lie_where_they_should(kind: str) -
         assert each.mean() == pytest.approx(middle, abs=0.3) and each.std() == pytest.approx(spread, rel=0.1)
     if kind == "Uniform":
         assert all(each.min() >= 1.0 and each.max() < 4.0 for each in found)
+
+
+def test_dpsgd_moves_as_in_1_8_5_and_by_the_programs_seed() -> None:
+    def moved(seed: int, **told: float) -> list[float]:
+        main, startup = fluid.Program(), fluid.Program()
+        main.random_seed = seed
+        with fluid.program_guard(main, startup), fluid.scope_guard(fluid.Scope()):
+            attr = fluid.ParamAttr(name="w", initializer=fluid.initializer.Constant(0.5))
+            loss = layers.reduce_sum(layers.fc(fluid.data("x", [2, 3]), 1, param_attr=attr, bias_attr=False))
+            fluid.optimizer.Dpsgd(0.1, **told).minimize(loss)
+            exe = fluid.Executor()
+            exe.run(startup)
+            exe.run(main, feed={"x": np.arange(6, dtype="float32").reshape(2, 3)})
+            return np.array(fluid.global_scope().find_var("w").get_tensor()).ravel().tolist()
+
+    assert moved(1, clip=100.0, batch_size=16.0, sigma=0.0) == pytest.approx([0.2, 0.0, -0.2], abs=1e-6)
+    printed = [0.46707073, 0.44511786, 0.42316502]
+    assert moved(1, clip=1.0, batch_size=16.0, sigma=0.0) == pytest.approx(printed, rel=1e-6)
+    noisy, again, other = (moved(seed, clip=1.0, batch_size=2.0, sigma=1.0) for seed in (1, 1, 2))
+    assert noisy == again and noisy != other
+    apart = np.array(noisy) - printed
+    assert apart == pytest.approx(np.full(3, apart[0]), abs=1e-6) and apart[0] != 0
+
+
+def test_dpsgd_refuses_tables_whose_gradients_are_rows_and_numbers_that_are_none() -> None:
+    with pytest.raises(BadArgument, match="Dpsgd: clip is a number above 0"):
+        fluid.optimizer.Dpsgd(0.1, clip=0)
+    rows = layers.embedding(layers.data("ids", [1], dtype="int64"), [9, 2], is_sparse=True)
+    fluid.optimizer.Dpsgd(0.1).minimize(layers.reduce_mean(rows))
+    with pytest.raises(BadProgram, match="moves parameters by whole gradients"):
+        ran({"ids": np.zeros((1, 1), "int64")}, [])
