@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 _MODULES = frozenset(
     """
-    compat dataset distributed fluid inference io metric optimizer profiler reader text v2 version vision
+    base compat dataset distributed fluid inference io metric optimizer profiler reader text v2 version vision
     """.split()  # noqa: SIM905
 )
 _OF_V2 = frozenset(

@@ -24,7 +24,7 @@ NAMED = {
         "* _mode _program.description.dtypes _program.description.limits _program.files.objects "
         "_program.running.places device fluid framework linalg tensor v2"
     ),
-    "_aliases": "*",  # the packages of v2 that have another name too
+    "_aliases": "*",  # the packages that have another name, too
     "_mode": "* tensor",  # modules of tensor, whose functions are methods of variables
     "_program.lowering.op_rows": "_program.ops",  # the families import it
     "_program.ops": "_program.ops",

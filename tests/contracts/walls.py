@@ -57,6 +57,7 @@ TABLE = (
         "v2 _absent _engine batch _launch.environ",
         "msgspec numpy",
     ),
+    Row("base", "_aliases"),
     Row("v2.{dataset, fluid, image, reader}", "_aliases"),
     Row("v2._errors", "_complaint"),
     Row("v2._measures.printers", "v2", "numpy pathlib"),

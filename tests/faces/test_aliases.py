@@ -29,6 +29,14 @@ def test_what_is_imported_of_one_is_that_of_the_other() -> None:
     assert paddle.v2.default_main_program is paddle.fluid.default_main_program
 
 
+def test_what_2_6_calls_base_is_fluid() -> None:
+    from paddle.base.framework import Program
+
+    from paddle.base import core
+
+    assert paddle.base is paddle.fluid and core is paddle.fluid.core and Program is paddle.static.Program
+
+
 def test_what_neither_has_is_said_by_the_name_that_was_written() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"^No module named 'paddle\.v2\.fluid\.nowhere'"):
         importlib.import_module("paddle.v2.fluid.nowhere")
