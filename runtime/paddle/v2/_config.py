@@ -8,12 +8,31 @@ from __future__ import annotations
 
 from paddle._engine.checkpoint.parameter_config import HookConfig, ParameterConfig
 from paddle._engine.protobuf import Field, Message
+from paddle.v2._image_config import (
+    BilinearInterpConfig,
+    BlockExpandConfig,
+    ConvConfig,
+    DetectionOutputConfig,
+    ImageConfig,
+    MaxOutConfig,
+    MultiBoxLossConfig,
+    NormConfig,
+    PadConfig,
+    PoolConfig,
+    PriorBoxConfig,
+    ReshapeConfig,
+    RoiPoolConfig,
+    ScaleSubRegionConfig,
+    SppConfig,
+    UpsampleConfig,
+)
 
 __all__ = [
     "BilinearInterpConfig",
     "BlockExpandConfig",
     "ClipConfig",
     "ConvConfig",
+    "DetectionOutputConfig",
     "EvaluatorConfig",
     "GeneratorConfig",
     "HookConfig",
@@ -24,142 +43,23 @@ __all__ = [
     "MaxOutConfig",
     "MemoryConfig",
     "ModelConfig",
+    "MultiBoxLossConfig",
     "NormConfig",
     "OperatorConfig",
     "PadConfig",
     "ParameterConfig",
     "PoolConfig",
+    "PriorBoxConfig",
     "ProjectionConfig",
+    "ReshapeConfig",
+    "RoiPoolConfig",
     "RowConvConfig",
+    "ScaleSubRegionConfig",
     "SliceConfig",
     "SppConfig",
     "SubModelConfig",
+    "UpsampleConfig",
 ]
-
-
-class ConvConfig(Message):
-    """How a filter moves over an image; names without y are of x, across."""
-
-    FIELDS = {  # noqa: RUF012
-        "filter_size": Field(1, "uint64"),
-        "channels": Field(2, "uint64"),
-        "stride": Field(3, "uint64"),
-        "padding": Field(4, "uint64"),
-        "groups": Field(5, "uint64"),
-        "filter_channels": Field(6, "uint64"),
-        "output_x": Field(7, "uint64"),
-        "img_size": Field(8, "uint64"),
-        "caffe_mode": Field(9, "bool", True),
-        "filter_size_y": Field(10, "uint64"),
-        "padding_y": Field(11, "uint64"),
-        "stride_y": Field(12, "uint64"),
-        "output_y": Field(13, "uint64"),
-        "img_size_y": Field(14, "uint64"),
-        "dilation": Field(15, "uint64", 1),
-        "dilation_y": Field(16, "uint64", 1),
-    }
-
-
-class PoolConfig(Message):
-    """How a window moves over an image, and what becomes of what it sees."""
-
-    FIELDS = {  # noqa: RUF012
-        "pool_type": Field(1, "string"),
-        "channels": Field(2, "uint64"),
-        "size_x": Field(3, "uint64"),
-        "stride": Field(5, "uint64", 1),
-        "output_x": Field(6, "uint64"),
-        "img_size": Field(7, "uint64"),
-        "padding": Field(8, "uint64"),
-        "size_y": Field(9, "uint64"),
-        "stride_y": Field(10, "uint64"),
-        "output_y": Field(11, "uint64"),
-        "img_size_y": Field(12, "uint64"),
-        "padding_y": Field(13, "uint64"),
-        "exclude_mode": Field(18, "bool", True),
-    }
-
-
-class ImageConfig(Message):
-    """An image."""
-
-    FIELDS = {  # noqa: RUF012
-        "channels": Field(2, "uint64"),
-        "img_size": Field(8, "uint64"),
-        "img_size_y": Field(9, "uint64"),
-    }
-
-
-class NormConfig(Message):
-    """How the channels near each one count."""
-
-    FIELDS = {  # noqa: RUF012
-        "norm_type": Field(1, "string"),
-        "channels": Field(2, "uint64"),
-        "size": Field(3, "uint64"),
-        "scale": Field(4, "double"),
-        "pow": Field(5, "double"),
-        "output_x": Field(6, "uint64"),
-        "img_size": Field(7, "uint64"),
-        "blocked": Field(8, "bool"),
-        "output_y": Field(9, "uint64"),
-        "img_size_y": Field(10, "uint64"),
-    }
-
-
-class BilinearInterpConfig(Message):
-    """How large an image becomes."""
-
-    FIELDS = {  # noqa: RUF012
-        "image_conf": Field(1, ImageConfig),
-        "out_size_x": Field(2, "uint64"),
-        "out_size_y": Field(3, "uint64"),
-    }
-
-
-class BlockExpandConfig(Message):
-    """How a block moves over an image, each of whose places becomes an element of a sequence."""
-
-    FIELDS = {  # noqa: RUF012
-        "channels": Field(1, "uint64"),
-        "stride_x": Field(2, "uint64"),
-        "stride_y": Field(3, "uint64"),
-        "padding_x": Field(4, "uint64"),
-        "padding_y": Field(5, "uint64"),
-        "block_x": Field(6, "uint64"),
-        "block_y": Field(7, "uint64"),
-        "output_x": Field(8, "uint64"),
-        "output_y": Field(9, "uint64"),
-        "img_size_x": Field(10, "uint64"),
-        "img_size_y": Field(11, "uint64"),
-    }
-
-
-class MaxOutConfig(Message):
-    """Of how many channels the greatest is taken."""
-
-    FIELDS = {"image_conf": Field(1, ImageConfig), "groups": Field(2, "uint64")}  # noqa: RUF012
-
-
-class SppConfig(Message):
-    """A pyramid of windows over an image."""
-
-    FIELDS = {  # noqa: RUF012
-        "image_conf": Field(1, ImageConfig),
-        "pool_type": Field(2, "string"),
-        "pyramid_height": Field(3, "uint64"),
-    }
-
-
-class PadConfig(Message):
-    """How many zeros there are around an image, before and behind on each axis."""
-
-    FIELDS = {  # noqa: RUF012
-        "image_conf": Field(1, ImageConfig),
-        "pad_c": Field(2, "uint64", repeated=True),
-        "pad_h": Field(3, "uint64", repeated=True),
-        "pad_w": Field(4, "uint64", repeated=True),
-    }
 
 
 class RowConvConfig(Message):
@@ -228,9 +128,15 @@ class LayerInputConfig(Message):
         "bilinear_interp_conf": Field(10, BilinearInterpConfig),
         "maxout_conf": Field(11, MaxOutConfig),
         "spp_conf": Field(12, SppConfig),
+        "priorbox_conf": Field(13, PriorBoxConfig),
         "pad_conf": Field(14, PadConfig),
         "row_conv_conf": Field(15, RowConvConfig),
+        "multibox_loss_conf": Field(16, MultiBoxLossConfig),
+        "detection_output_conf": Field(17, DetectionOutputConfig),
         "clip_conf": Field(18, ClipConfig),
+        "scale_sub_region_conf": Field(19, ScaleSubRegionConfig),
+        "roi_pool_conf": Field(20, RoiPoolConfig),
+        "upsample_conf": Field(21, UpsampleConfig),
     }
 
 
@@ -269,6 +175,9 @@ class LayerConfig(Message):
         "beam_size": Field(39, "uint64"),
         "select_first": Field(40, "bool"),
         "trans_type": Field(41, "string", "non-seq"),
+        "selective_fc_pass_generation": Field(42, "bool"),
+        "has_selected_colums": Field(43, "bool", True),
+        "selective_fc_full_mul_ratio": Field(44, "double", 0.02),
         "use_global_stats": Field(46, "bool"),
         "moving_average_fraction": Field(47, "double", 0.9),
         "bias_size": Field(48, "uint64"),
@@ -281,6 +190,8 @@ class LayerConfig(Message):
         "offset": Field(55, "uint64", repeated=True),
         "shape": Field(56, "uint64", repeated=True),
         "delta": Field(57, "double", 1.0),
+        "depth": Field(58, "uint64", 1),
+        "reshape_conf": Field(59, ReshapeConfig),
         "epsilon": Field(60, "double", 1e-5),
         "factor_size": Field(61, "uint64"),
     }
@@ -303,6 +214,10 @@ class EvaluatorConfig(Message):
         "delimited": Field(11, "bool", True),
         "excluded_chunk_types": Field(12, "int32", repeated=True),
         "top_k": Field(13, "int32", 1),
+        "overlap_threshold": Field(14, "double", 0.5),
+        "background_id": Field(15, "int32"),
+        "evaluate_difficult": Field(16, "bool"),
+        "ap_type": Field(17, "string", "11point"),
     }
 
 

@@ -21,7 +21,8 @@ from paddle.v2.data_type import DataType
 
 _GIVING_IDS = frozenset({"maxid", "sampling_id", "eos_id"})
 _WITH_EXTRAS = frozenset(
-    {"addto", "batch_norm", "concat", "concat2", "exconv", "exconvt", "fc", "mixed", "seqconcat"}
+    {"addto", "batch_norm", "concat", "concat2", "conv3d", "deconv3d", "exconv", "exconvt", "fc", "mixed"}
+    | {"selective_fc", "seqconcat"}
 )
 
 

@@ -5,8 +5,7 @@ SEQUENCE_LAYERS = """
 """.split()  # noqa: SIM905
 
 IMAGE_LAYERS = """
-    conv_operator detection_output img_conv3d img_pool3d
-    multibox_loss priorbox roi_pool scale_sub_region switch_order upsample
+    conv_operator scale_sub_region switch_order upsample
 """.split()  # noqa: SIM905
 
 OTHER_LAYERS = """

@@ -14,9 +14,10 @@ from paddle._engine.chunks import SCHEMES
 from paddle.v2._config import EvaluatorConfig
 from paddle.v2._draft import dense, gives_ids
 from paddle.v2._errors import WrongCall
+from paddle.v2._measures.objects import WAYS
 from paddle.v2.config_base import Layer, default_name
 
-_LATER = ("detection_map", "gradient_printer")
+_LATER = ("gradient_printer",)
 
 __all__ = [
     "auc",
@@ -25,6 +26,7 @@ __all__ = [
     "classification_error_printer",
     "column_sum",
     "ctc_error",
+    "detection_map",
     "maxframe_printer",
     "maxid_printer",
     "pnpair",
@@ -135,6 +137,35 @@ def ctc_error(input: Layer, label: Layer, name: str | None = None) -> None:
     ``input`` is what ``paddle.layer.ctc`` reads.
     """
     _attach("ctc_edit_distance", name, [input, label], None, prefix="ctc_error")
+
+
+def detection_map(
+    input: Layer,
+    label: Layer,
+    overlap_threshold: float = 0.5,
+    background_id: int = 0,
+    evaluate_difficult: bool = False,
+    ap_type: str = "11point",
+    name: str | None = None,
+) -> None:
+    """The mean precision of the objects that ``detection_output`` finds, from 0 to 100.
+
+    ``label`` is that of ``multibox_loss``. An object is found where a box overlaps it by more than
+    ``overlap_threshold``; difficult ones count only if ``evaluate_difficult``. ``ap_type`` is "11point" or
+    "Integral". A class of which nothing was found is left out, as it was in the original; ``background_id``
+    is the original's, and nothing depends on it.
+    """
+    _check_layers("detection_map", [input, label])
+    if ap_type not in WAYS:
+        raise WrongCall(f"evaluator 'detection_map': ap_type is one of {', '.join(WAYS)}, not {ap_type!r}")
+    if input.layer_type != "detection_output" or label.size != 6:
+        raise WrongCall(
+            "evaluator 'detection_map' reads a detection_output layer and the label of multibox_loss, not "
+            f"{input!r} and {label!r}"
+        )
+    values = {"background_id": background_id, "evaluate_difficult": bool(evaluate_difficult)}
+    bound = float(overlap_threshold)
+    _attach("detection_map", name, [input, label], None, overlap_threshold=bound, ap_type=ap_type, **values)
 
 
 def sum(input: Layer, name: str | None = None, weight: Layer | None = None) -> None:

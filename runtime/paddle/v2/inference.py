@@ -86,7 +86,8 @@ class Inference:
         """Compute the output layers for rows of data; without ``flatten_result``, each as a list of batches.
 
         ``field``: ``value``; ``id`` and ``prob`` of a max_id layer; or a list of these. Returns an array of
-        one row for each row of ``input``, or a list of them where there are several layers or fields.
+        one row for each row of ``input`` (of detection_output, for each object that is found), or a list of
+        them where there are several layers or fields.
         """
         batches = list(self.iter_infer_field(field, input, feeding))
         joined = [
@@ -107,9 +108,9 @@ def infer(
 
 
 def _flat(field: str, value: np.ndarray | None, filled: np.ndarray | None) -> np.ndarray | None:
-    if field != "id" or value is None:
+    if value is None or field == "prob":
         return value
-    return value.reshape(-1)[: None if filled is None else int(filled[-1])]
+    return (value.reshape(-1) if field == "id" else value)[: None if filled is None else int(filled[-1])]
 
 
 def _present(output: Mapping[str, Any], field: str) -> np.ndarray:

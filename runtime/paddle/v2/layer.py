@@ -21,6 +21,7 @@ from paddle.v2._draft import Draft, dense, listed
 from paddle.v2._errors import WrongCall
 from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
 from paddle.v2._layers import arithmetic as _arithmetic
+from paddle.v2._layers import boxes as _boxes
 from paddle.v2._layers import classes as _classes
 from paddle.v2._layers import convolutions as _convolutions
 from paddle.v2._layers import costs as _costs
@@ -32,7 +33,9 @@ from paddle.v2._layers import moments as _moments
 from paddle.v2._layers import pieces as _pieces
 from paddle.v2._layers import projections as _projections
 from paddle.v2._layers import tags as _tags
+from paddle.v2._layers import volumes as _volumes
 from paddle.v2._layers.arithmetic import *  # noqa: F403
+from paddle.v2._layers.boxes import *  # noqa: F403
 from paddle.v2._layers.classes import *  # noqa: F403
 from paddle.v2._layers.convolutions import *  # noqa: F403
 from paddle.v2._layers.costs import *  # noqa: F403
@@ -47,6 +50,7 @@ from paddle.v2._layers.pieces import *  # noqa: F403
 from paddle.v2._layers.projections import *  # noqa: F403
 from paddle.v2._layers.projections import MixedLayer, Operator, Projection, table_projection
 from paddle.v2._layers.tags import *  # noqa: F403
+from paddle.v2._layers.volumes import *  # noqa: F403
 from paddle.v2._sequences import (
     AggregateLevel,
     ExpandLevel,
@@ -91,6 +95,7 @@ __all__ = [
     "seq_concat",
 ]
 __all__ += _arithmetic.__all__
+__all__ += _boxes.__all__
 __all__ += _classes.__all__
 __all__ += _convolutions.__all__
 __all__ += _costs.__all__
@@ -102,6 +107,7 @@ __all__ += _moments.__all__
 __all__ += _pieces.__all__
 __all__ += _projections.__all__
 __all__ += _tags.__all__
+__all__ += _volumes.__all__
 
 LayerOutput = Layer
 Bias = ParameterAttribute | bool | None
@@ -114,12 +120,14 @@ def data(
     height: int | None = None,
     width: int | None = None,
     layer_attr: Extra = None,
+    depth: int | None = None,
 ) -> Layer:
     """A slot of the data that a reader yields, by name."""
     if not isinstance(type, InputType):
         raise WrongCall(f"data layer {name!r}: type is one of paddle.data_type, such as dense_vector(13)")
     draft = Draft("data", name, size=type.dim, layer_attr=layer_attr)
-    layer = draft.done(**{key: value for key, value in {"height": height, "width": width}.items() if value})
+    sides = {"height": height, "width": width, "depth": depth}
+    layer = draft.done(**{key: value for key, value in sides.items() if value})
     layer.data_type = type
     return layer
 

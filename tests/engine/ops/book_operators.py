@@ -7,6 +7,7 @@ from itertools import groupby, pairwise, product
 import numpy as np
 
 from ..passes.case import Case
+from .box_operators import BOXES_OTHERS
 
 RNG = np.random.default_rng(11)
 X, Y = RNG.normal(size=(5, 4)), RNG.normal(size=(5, 4))
@@ -184,6 +185,7 @@ BOOK = [
 ]
 
 BOOK_OTHERS = [
+    *BOXES_OTHERS,
     Case("crf_decoding", {"X": X, "Transition": CHAIN, "Offsets": OFFSETS}, chain_best),
     Case(
         "class_path",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..passes.case import Case
+from .box_operators import BOXES
 
 RNG = np.random.default_rng(29)
 IMAGES, FILTERS = RNG.normal(size=(2, 2, 5, 6)), RNG.normal(size=(3, 2, 3, 2))
@@ -63,6 +64,7 @@ def summed(around: tuple[tuple[int, int], ...]) -> np.ndarray:
 
 POOL = {"ksize": (3, 2)}
 PICTURES = [
+    *BOXES,
     Case("conv2d", {"X": IMAGES, "Filter": FILTERS}, lambda: convolved(SIDES), TOLD),
     Case("conv2d", {"X": IMAGES, "Filter": FILTERS}, lambda: convolved(SAME), NAMED),
     Case("conv2d_transpose", {"X": IMAGES, "Filter": KERNELS}, lambda: transposed(SIDES), TOLD),

@@ -375,7 +375,7 @@ def test_a_layer_of_a_later_release_says_so_by_name(name):
 
 def test_other_names_of_a_later_release_say_so():
     for use in (
-        lambda: paddle.evaluator.detection_map(input=None),
+        lambda: paddle.evaluator.gradient_printer(input=None),
         lambda: paddle.attr.Hook("dynamic_pruning"),
         lambda: paddle.attr.Param(update_hooks=paddle.attr.Hook("pruning"), sparse_update=True),
         lambda: paddle.attr.Extra(device=0),

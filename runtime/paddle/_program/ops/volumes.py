@@ -1,18 +1,18 @@
 """Rows of volumes, (samples, channels, depth, height, width): convolutions and pooling, made of images'.
 
-A convolution is one of images whose channels are those of the planes that a window sees; pooling goes over
-planes first, and over the depth then. It must never know a kernel. Guarantee: sizes that are
-open are those of a run; of equal voxels the first is a window's maximum, as in the original.
+It must never know how (_engine/volumes.py does). Guarantee: sizes that are open are those of a run; of equal
+voxels the first is a window's maximum, as in the original.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from paddle._engine import volumes
 from paddle._engine.program import Variable as EngineVariable
+from paddle._engine.volumes import Moving, Pass, Pooled
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
@@ -20,7 +20,6 @@ from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
 from paddle._program.ops.layouts import as_told, channels_first
 
-Sides = tuple[int, int]
 SAME = "SAME"
 _MOVING: dict[str, Any] = {
     "strides": (1, 1, 1),
@@ -28,23 +27,6 @@ _MOVING: dict[str, Any] = {
     "padding_algorithm": "EXPLICIT",
     "data_format": "NCDHW",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Moving:
-    """How a window moves along the depth: of ``size``, by ``step``, with zeros before and behind, the planes
-    that it sees ``apart``; and ``planes``, the attributes of what is done in each plane."""
-
-    size: int
-    step: int
-    zeros: Sides
-    apart: int
-    planes: dict[str, Any]
-
-    @property
-    def reach(self) -> int:
-        """How many planes lie from the first to the last that it sees."""
-        return (self.size - 1) * self.apart + 1
 
 
 def _volume(low: Lowering, op: Operator, slot: str) -> EngineVariable:
@@ -88,40 +70,18 @@ def _convolving(op: Operator, depth: int, window: Sequence[int]) -> Moving:
     return moving
 
 
-def _padded(low: Lowering, x: EngineVariable, axis: int, zeros: Sides) -> EngineVariable:
-    if not any(zeros):
-        return x
-    paddings = tuple(zeros if each == axis else (0, 0) for each in range(len(x.shape)))
-    return low.op("pad", {"paddings": paddings}, X=x)
-
-
-def _cut(low: Lowering, x: EngineVariable, axis: int, start: int, end: int, step: int = 1) -> EngineVariable:
-    told = {"axes": (axis,), "starts": (start,), "ends": (end,), "steps": (step,)}
-    return low.op("slice", told, X=x)
-
-
 @lowers("conv3d", dilations=(1, 1, 1), groups=1, use_cudnn=True, **_MOVING)
 def _conv3d(low: Lowering, op: Operator) -> None:
     x, filters = _volume(low, op, "Input"), low.input(op, "Filter").variable
-    _, channels, depth, height, width = x.shape
-    count, part, *window = filters.shape
+    channels, depth = x.shape[1:3]
+    part, *window = filters.shape[1:]
     moving = _convolving(op, depth, window)
-    places = (depth + sum(moving.zeros) - moving.reach) // moving.step + 1
-    if places < 1 or channels != part * moving.planes["groups"]:
+    if moving.places(depth) < 1 or channels != part * moving.planes["groups"]:
         raise BadProgram(
             f"operator 'conv3d': filters {list(filters.shape)} in {moving.planes['groups']} groups, with "
             f"{moving.zeros} zeros before and behind, do not fit {list(x.shape)}"
         )
-    x, last = _padded(low, x, 2, moving.zeros), moving.step * (places - 1) + 1
-    starts = [number * moving.apart for number in range(moving.size)]
-    seen = [_cut(low, x, 2, start, start + last, moving.step) for start in starts]
-    beside = low.op("concat", {"axis": 2}, X=[low.op("unsqueeze", {"axes": (2,)}, X=each) for each in seen])
-    turned = low.op("transpose", {"axis": (0, 3, 1, 2, 4, 5)}, X=beside)
-    images = low.op("reshape", {"shape": (-1, channels * moving.size, height, width)}, X=turned)
-    flat = low.op("reshape", {"shape": (count, part * moving.size, *window[1:])}, X=filters)
-    out = low.op("conv2d", moving.planes, X=images, Filter=flat)
-    out = low.op("reshape", {"shape": (-1, places, *out.shape[1:])}, X=out)
-    low.give(op, "Output", as_told(low, op, low.op("transpose", {"axis": (0, 2, 1, 3, 4)}, X=out)))
+    low.give(op, "Output", as_told(low, op, volumes.convolved(low.builder, x, filters, moving)))
 
 
 @lowers(
@@ -135,41 +95,19 @@ def _conv3d(low: Lowering, op: Operator) -> None:
 )
 def _conv3d_transpose(low: Lowering, op: Operator) -> None:
     x, filters = _volume(low, op, "Input"), low.input(op, "Filter").variable
-    _, channels, depth, height, width = x.shape
-    _, part, *window = filters.shape
+    depth, window = x.shape[2], filters.shape[2:]
     moving, wanted = _convolving(op, depth, window), tuple(op.attr("output_size") or ())
     more = tuple(op.attr("output_padding") or (0, 0, 0))
     moving.planes.update(output_size=wanted[1:], output_padding=more[1:])
-    turned = low.op("transpose", {"axis": (0, 2, 1, 3, 4)}, X=x)
-    images = low.op("reshape", {"shape": (-1, channels, height, width)}, X=turned)
-    flat = low.op("reshape", {"shape": (channels, part * moving.size, *window[1:])}, X=filters)
-    out = low.op("conv2d_transpose", moving.planes, X=images, Filter=flat)
-    count, sides = part * moving.planes["groups"], out.shape[2:]
-    out = low.op("reshape", {"shape": (-1, depth, count, moving.size, *sides)}, X=out)
-    out = low.op("transpose", {"axis": (0, 2, 3, 1, 4, 5)}, X=out)
-    whole = _overlapped(low, out, moving)
-    least = (depth - 1) * moving.step + moving.reach - sum(moving.zeros)
+    least = moving.least(depth)
     size = wanted[0] if wanted else least + more[0]
     if not least <= size < least + moving.step:
         raise BadProgram(
             f"operator 'conv3d_transpose': output_size {list(wanted or more)}: {size} is not one of the "
             f"depths from {least} on that fit"
         )
-    whole = _cut(low, whole, 2, moving.zeros[0], moving.zeros[0] + size)
+    whole = volumes.laid_down(low.builder, x, filters, moving, size)
     low.give(op, "Output", as_told(low, op, whole))
-
-
-def _overlapped(low: Lowering, out: EngineVariable, moving: Moving) -> EngineVariable:
-    """What each plane gives to those that it lies over, added up: (samples, filters, window, depth, ...)."""
-    _, count, _, depth, *sides = out.shape
-    parts = []
-    for number in range(moving.size):
-        each = low.op("squeeze", {"axes": (2,)}, X=_cut(low, out, 2, number, number + 1))
-        apart = _padded(low, low.op("unsqueeze", {"axes": (3,)}, X=each), 3, (0, moving.step - 1))
-        each = low.op("reshape", {"shape": (-1, count, depth * moving.step, *sides)}, X=apart)
-        before = number * moving.apart
-        parts.append(_padded(low, each, 2, (before, moving.reach - 1 - before)))
-    return low.op("sum", X=parts)
 
 
 @lowers(
@@ -196,10 +134,7 @@ def _pool3d(low: Lowering, op: Operator) -> None:
     moving = _moving(op, x.shape[2], window)
     told: dict[str, Any] = {"ceil_mode": bool(op.attr("ceil_mode"))}
     told |= {} if how == "max" else {"exclusive": bool(op.attr("exclusive"))}
-    type = "max_pool2d" if how == "max" else "average_pool2d"
-    planes = {**told, **moving.planes, "ksize": window[1:]}
-    along = {"ksize": (moving.size, 1), "strides": (moving.step, 1), "paddings": (*moving.zeros, 0, 0)}
-    out = _by_axes(low, x, (type, planes), (type, {**told, **along})).out
+    out = volumes.by_axes(low.builder, x, *volumes.passes(how, window, moving, told)).out
     low.give(op, "Out", as_told(low, op, out))
 
 
@@ -223,7 +158,7 @@ def _pool_with_index(low: Lowering, op: Operator) -> None:
         planes = {"ksize": window[1:], "strides": tuple(steps), "paddings": tuple(zeros)}
         along = {"ksize": (window[0], 1), "strides": (deep, 1), "paddings": (before, 0)}
         passes = ("max_pool2d", planes), ("max_pool2d", along)
-    made = _by_axes(low, x, *passes)
+    made = volumes.by_axes(low.builder, x, *passes)
     low.give(op, "Out", made.out)
     low.give(op, "Mask", _places(low, made, x.shape), dtype=VarType.INT32)
 
@@ -244,35 +179,13 @@ def _places(low: Lowering, made: Pooled, shape: Sequence[int]) -> EngineVariable
     return low.op("reshape", {"shape": (-1, *made.out.shape[1:])}, X=found)
 
 
-@dataclass(frozen=True, slots=True)
-class Pooled:
-    """``out``, and of maxima the places that each pass took them from, in a plane and along the depth."""
-
-    out: EngineVariable
-    in_planes: EngineVariable | None
-    along: EngineVariable | None
-
-
 def _in_parts(low: Lowering, x: EngineVariable, how: str, wanted: tuple[int, int, int]) -> EngineVariable:
     """So many parts of the depth, the height and the width, each pooled."""
     passes = _parted(how, wanted[1:]), _parted(how, (wanted[0], wanted[1] * wanted[2]))
-    return _by_axes(low, x, *passes).out
+    return volumes.by_axes(low.builder, x, *passes).out
 
 
-def _parted(how: str, size: tuple[int, ...]) -> tuple[str, dict[str, Any]]:
+def _parted(how: str, size: tuple[int, ...]) -> Pass:
     if how == "max":
         return "adaptive_max_pool2d", {"size": size}
     return "bilinear_interp", {"size": size, "method": "average"}
-
-
-def _by_axes(low: Lowering, x: EngineVariable, planes: tuple[str, Any], along: tuple[str, Any]) -> Pooled:
-    """Operators of images: one over each plane, and one over the depth, where a line is all of a plane."""
-    _, channels, depth, *sides = x.shape
-    flat = low.op("reshape", {"shape": (-1, channels * depth, *sides)}, X=x)
-    inner = low.builder.ops(planes[0], planes[1], X=flat)
-    tall, wide = inner["Out"].shape[2:]
-    lines = low.op("reshape", {"shape": (-1, channels, depth, tall * wide)}, X=inner["Out"])
-    outer = low.builder.ops(along[0], along[1], X=lines)
-    shape = (-1, channels, outer["Out"].shape[2], tall, wide)
-    out = low.op("reshape", {"shape": shape}, X=outer["Out"])
-    return Pooled(out, inner.get("Places"), outer.get("Places"))

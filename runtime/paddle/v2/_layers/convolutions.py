@@ -10,7 +10,7 @@ from __future__ import annotations
 from paddle.v2._config import ConvConfig
 from paddle.v2._draft import Draft, dense, listed
 from paddle.v2._errors import WrongCall
-from paddle.v2._layers.images import Bias, Extra, Pair, Side, both, image_of, places
+from paddle.v2._layers.images import Bias, Extra, Pair, Side, back, both, image_of, places
 from paddle.v2._layers.projections import Projection
 from paddle.v2.activation import BaseActivation, Relu
 from paddle.v2.attr import ParameterAttribute
@@ -121,7 +121,7 @@ def _filter(
     spans = [(size - 1) * each + 1 for size, each in zip(window, apart, strict=True)]
     sides = list(zip((width, height), spans, step, zeros, strict=True))
     if trans:
-        larger, smaller = [_back(name, *side) for side in sides], [width, height]
+        larger, smaller = [back(name, *side) for side in sides], [width, height]
     else:
         larger, smaller = [width, height], [places(name, *side, ceil=False) for side in sides]
     config = ConvConfig(
@@ -142,13 +142,3 @@ def _filter(
     if apart != (1, 1):
         config.dilation, config.dilation_y = apart
     return config
-
-
-def _back(name: str, places: int, span: int, step: int, zeros: int) -> int:
-    """How many pixels a window takes so many places of."""
-    pixels = (places - 1) * step + span - 2 * zeros
-    if pixels < 1:
-        raise WrongCall(
-            f"layer {name!r}: {places} places of a window of {span} leave no pixel of {zeros} zeros"
-        )
-    return pixels

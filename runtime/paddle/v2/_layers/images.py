@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isqrt, prod
 
-from paddle._absent import NotInThisRelease
 from paddle.v2._config import ImageConfig, PoolConfig
 from paddle.v2._draft import Draft, dense, listed
 from paddle.v2._errors import WrongCall
@@ -104,12 +103,11 @@ def batch_norm(
 ) -> Layer:
     """Each channel with mean 0 and variance 1 over the batch, times a weight, plus a bias; then act or Relu.
 
-    A test takes the mean and variance that training has kept; ``use_global_stats``: always, or never. They
+    ``img3D`` is the original's: images of three dimensions are told by their layer. A test takes the mean and
+    variance that training has kept; ``use_global_stats``: always, or never. They
     are two parameters that are not learned, moved by 1 - ``moving_average_fraction`` towards each batch's.
     """
     name = name or default_name("batch_norm")
-    if img3D:
-        raise NotInThisRelease(f"layer {name!r}: images of three dimensions are not in this release")
     (source,) = listed(name, input)
     channels = num_channels or source.num_filters or dense(name, source).size
     if source.size % channels:
@@ -124,7 +122,9 @@ def batch_norm(
     given = {} if use_global_stats is None else {"use_global_stats": bool(use_global_stats)}
     layer = draft.done(moving_average_fraction=moving_average_fraction, epsilon=epsilon, **given)
     layer.num_filters = channels
-    layer.config.height, layer.config.width = source.config.height, source.config.width
+    for side in ("height", "width", "depth"):
+        if source.config.HasField(side):
+            setattr(layer.config, side, getattr(source.config, side))
     return layer
 
 
@@ -159,3 +159,13 @@ def places(name: str, size: int, window: int, step: int, zeros: int, *, ceil: bo
     if room < 0 or step < 1:
         raise WrongCall(f"layer {name!r}: a window of {window} by steps of {step} fits no {size} pixels")
     return (-(-room // step) if ceil else room // step) + 1
+
+
+def back(name: str, places: int, span: int, step: int, zeros: int) -> int:
+    """How many pixels a window takes so many places of."""
+    pixels = (places - 1) * step + span - 2 * zeros
+    if pixels < 1:
+        raise WrongCall(
+            f"layer {name!r}: {places} places of a window of {span} leave no pixel of {zeros} zeros"
+        )
+    return pixels

@@ -43,12 +43,19 @@ def convolved(net: Network, value: Variable, weights: Variable, conf: Projection
 
 
 def _conv(net: Network, layer: LayerConfig) -> Variable:
-    (source,), op, filters = layer.inputs, net.builder.op, layer.num_filters
+    (source,), filters = layer.inputs, layer.num_filters
     weights = net.parameter(source.input_parameter_name)
     value = net.value(source.input_layer_name)
     found = _seen_by_filters(net, value, weights, source.conv_conf, filters, layer.type == "exconvt")
+    return biased(net, layer, found)
+
+
+def biased(net: Network, layer: LayerConfig, found: Variable) -> Variable:
+    """What filters give, (n, filters, ...), plus a bias of each filter or of each column, as rows."""
+    op, filters = net.builder.op, layer.num_filters
     if layer.bias_parameter_name and layer.shared_biases:
-        bias = op("reshape", {"shape": (filters, 1, 1)}, X=net.parameter(layer.bias_parameter_name))
+        shape = (filters, *(1,) * (len(found.shape) - 2))
+        bias = op("reshape", {"shape": shape}, X=net.parameter(layer.bias_parameter_name))
         found = op("elementwise_add", X=found, Y=bias)
     flat = op("reshape", {"shape": (-1, layer.size)}, X=found)
     if layer.bias_parameter_name and not layer.shared_biases:

@@ -17,6 +17,7 @@ from paddle._engine.program import Parameter, Program, Variable
 from paddle.v2._config import LayerConfig, ModelConfig, ParameterConfig
 from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.arithmetic import ARITHMETIC_RULES
+from paddle.v2._lowering.boxes import BOX_RULES
 from paddle.v2._lowering.costs import COST_RULES, LIMITS, TAG_RULES
 from paddle.v2._lowering.entries import entries_fed, product, spread
 from paddle.v2._lowering.groups import lower_group
@@ -27,6 +28,7 @@ from paddle.v2._lowering.output import OFFSETS, OUTER, Output
 from paddle.v2._lowering.pieces import PIECE_RULES
 from paddle.v2._lowering.projections import mixed, side_by_side
 from paddle.v2._lowering.sequences import SEQUENCE_RULES
+from paddle.v2._lowering.volumes import VOLUME_RULES
 from paddle.v2.data_type import DataType, InputType, SequenceType
 
 _UNIFORM = 1
@@ -241,6 +243,7 @@ _LAYERS: dict[str, Callable[[Network, LayerConfig], Variable]] = {
     **COST_RULES,
     **IMAGE_RULES,
     **MAP_RULES,
+    **VOLUME_RULES,
 }
-_WITH_RUNS = {**SEQUENCE_RULES, **PIECE_RULES}
-_WITH_BIAS_INSIDE = frozenset({*IMAGE_RULES, "nce", "hsigmoid"})
+_WITH_RUNS = {**SEQUENCE_RULES, **PIECE_RULES, **BOX_RULES}
+_WITH_BIAS_INSIDE = frozenset({*IMAGE_RULES, *VOLUME_RULES, "nce", "hsigmoid"})

@@ -33,7 +33,8 @@ class Output:
     ``runs``: none where each sample is a row. One where it is a sequence of rows: the offsets of samples
     among them. Two where it is a sequence of sequences: the offsets of samples among the inner sequences,
     and those of inner sequences among the rows. ``others``: what ``get_output`` gets.
-    ``filled``: where not all ids mean something, the last element of it says how many of the first ones do.
+    ``filled``: where not all ids or rows mean something, the last element of it says how many of the first
+    ones do.
     """
 
     value: Variable | None = None

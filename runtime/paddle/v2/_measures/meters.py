@@ -19,6 +19,7 @@ from paddle.v2._lowering.sequences import merged
 from paddle.v2._measures import confusion, edits, printers
 from paddle.v2._measures.curve import Curve
 from paddle.v2._measures.measure import Meter, Ratio
+from paddle.v2._measures.objects import Objects
 from paddle.v2._measures.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -145,6 +146,15 @@ def _ctc_error(net: Network, evaluator: EvaluatorConfig) -> Meter:
     return Meter(name, reads, lambda values, samples: edits.Edits.of(*values), edits.ENDINGS)
 
 
+def _detection(net: Network, evaluator: EvaluatorConfig) -> Meter:
+    source, label = evaluator.input_layers
+    ends = net.outputs[source].filled
+    assert ends is not None  # evaluator.py sees to it
+    how = (evaluator.ap_type, evaluator.overlap_threshold, evaluator.evaluate_difficult)
+    reads = (net.value(source), ends, net.value(label), merged(net, label, evaluator.name))
+    return Meter(evaluator.name, reads, lambda values, samples: Objects.of(values, *how))
+
+
 def _printed(show: Callable[..., Any], evaluator: EvaluatorConfig, reads: Sequence[Variable]) -> Meter:
     return Meter(evaluator.name, tuple(reads), show, ())
 
@@ -189,6 +199,7 @@ _METERS: Mapping[str, Callable[[Network, EvaluatorConfig], Meter]] = {
     "pnpair": _pnpair,
     "chunk": _chunk,
     "ctc_edit_distance": _ctc_error,
+    "detection_map": _detection,
     "value_printer": _value_printer,
     "max_id_printer": _maxid_printer,
     "max_frame_printer": _maxframe_printer,
