@@ -15,12 +15,13 @@ import numpy as np
 from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.exchange import Exchange, Overlapping, UpdateSpec
 from paddle._engine.executor import Executor
-from paddle._engine.program import Program, Variable
+from paddle._engine.program import GRAD, Program, Variable
 from paddle._engine.pruning import MASK, append_pruning, mask_of, pruned
 from paddle._engine.teams.team import Team
 from paddle.v2._feeding.parts import parts
 from paddle.v2._lowering.network import Network
 from paddle.v2._machine import GradientMachine
+from paddle.v2._measures.printers import gradient_printer
 from paddle.v2._pool import Keeper, Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
 from paddle.v2.topology import Topology
@@ -47,6 +48,7 @@ class Training:
         self._ratios = net.sparsity_ratios()
         pairs = append_pruning(net.program, append_backward(net.program, objective), self._ratios)
         append_exchange(net.program, pairs)
+        self._returned = _returned(net)
         self.machine = GradientMachine(net, pairs, pool, threads)
         self._trained = [parameter.spec for parameter, _ in pairs]
         self._program = net.program
@@ -97,7 +99,7 @@ class Training:
         self.resume()
         self._steps += 1
         looked = self.machine._begin(feed, samples, {"seed": self._pass_seed, "step": self._steps})
-        return self._run(self._runner, self._program, feed, samples, looked)
+        return self._run(self._runner, self._program, feed, samples, looked, trains=True)
 
     def test(self, batches: Iterable[tuple[Feed, int]]) -> Tally:
         """Compute cost and metrics of batches, each with its number of samples, as a test does."""
@@ -108,6 +110,12 @@ class Training:
         for feed, samples in batches:
             total.add(self._run(runner, self._test_program, feed, samples))
         return total
+
+    def _print(self, parts: Sequence[Sequence[np.ndarray]]) -> None:
+        """What came back to the layers whose gradients are printed, from each part of a batch."""
+        back = [iter(part) for part in parts]
+        for layer, came in self._returned.items():
+            gradient_printer(layer, [next(each) for each in back] if came else ["none"])
 
     def _draw(self) -> None:
         """Give a value to each parameter that the exchange does not keep, such as a static one."""
@@ -121,20 +129,33 @@ class Training:
         feed: Feed,
         samples: int,
         looked: Sequence[Variable] = (),
+        trains: bool = False,
     ) -> Tally:
-        wanted, behind = [*looked, *self._wanted], len(looked)
+        back = [variable for each in self._returned.values() for variable in each] if trains else []
+        wanted, behind, last = [*looked, *self._wanted, *back], len(looked), len(looked) + len(self._wanted)
         seed, step = self._pass_seed, self._steps
         if isinstance(runner, Executor):
             found = [runner.run(program, feed, wanted, samples=samples, seed=seed, step=step)]
-            total = tally(self._meters, samples, found[0][behind:])
+            total = tally(self._meters, samples, found[0][behind:last])
         else:
             total, several = Tally(), parts(feed, samples, runner.count)
             found = runner.run(program, several, wanted, seed=seed, step=step)
             for part, each in zip(several, found, strict=True):
-                total.add(tally(self._meters, part.samples, each[behind:]))
+                total.add(tally(self._meters, part.samples, each[behind:last]))
         if looked:
             self.machine._end([each[:behind] for each in found])
+        if trains:
+            self._print([each[last:] for each in found])
         return total
+
+
+def _returned(net: Network) -> dict[str, list[Variable]]:
+    """What comes back to the layers whose gradients are printed: none where no parameter lies before them."""
+    printers = [each for each in net.config.evaluators if each.type == "gradient_printer"]
+    layers = [name for each in printers for name in each.input_layers]
+    known = net.program.main.variables
+    names = {layer: net.value(layer).name + GRAD for layer in layers}
+    return {layer: [known[name]] if name in known else [] for layer, name in names.items()}
 
 
 def _costs(net: Network) -> tuple[Variable, Variable]:

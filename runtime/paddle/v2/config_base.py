@@ -58,6 +58,7 @@ class Layer:
         self.parameters = list(parameters)
         self.data_type = data_type
         self.evaluators: list[EvaluatorConfig] = []
+        self.printers: list[Layer] = []
         self.num_filters: int | None = None  # the channels of a layer over images
         self.home: Group | None = None  # the recurrent group that it was written in
         self.group: Group | None = None  # the one that it is, as a whole

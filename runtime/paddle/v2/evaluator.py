@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._absent import NotInThisRelease, absent
+from paddle._absent import NotInThisRelease
 from paddle._engine.chunks import SCHEMES
 from paddle.v2._config import EvaluatorConfig
 from paddle.v2._draft import dense, gives_ids
 from paddle.v2._errors import WrongCall
 from paddle.v2._measures.objects import WAYS
 from paddle.v2.config_base import Layer, default_name
-
-_LATER = ("gradient_printer",)
 
 __all__ = [
     "auc",
@@ -27,6 +25,7 @@ __all__ = [
     "column_sum",
     "ctc_error",
     "detection_map",
+    "gradient_printer",
     "maxframe_printer",
     "maxid_printer",
     "pnpair",
@@ -34,7 +33,6 @@ __all__ = [
     "seqtext_printer",
     "sum",
     "value_printer",
-    *_LATER,
 ]
 
 Layers = Layer | Sequence[Layer]
@@ -183,6 +181,11 @@ def value_printer(input: Layers, name: str | None = None) -> None:
     _attach("value_printer", name, _listed(input), None)
 
 
+def gradient_printer(input: Layers, name: str | None = None) -> None:
+    """Print what comes back to layers in training, batch by batch."""
+    _attach("gradient_printer", name, _listed(input), None)
+
+
 def maxid_printer(input: Layers, num_results: int | None = None, name: str | None = None) -> None:
     """Print the ``num_results`` greatest columns of each row of layers, batch by batch."""
     _attach(
@@ -262,8 +265,3 @@ def _check_classes(type: str, input: Layer, label: Layer) -> None:
 
 def _listed(input: Layers) -> list[Layer]:
     return [input] if isinstance(input, Layer) else list(input)
-
-
-globals().update(
-    {name: absent(f"paddle.evaluator.{name}", "its metric comes in a later release") for name in _LATER}
-)

@@ -14,6 +14,7 @@ from paddle._engine.executor import Executor
 from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.network import Network
 from paddle.v2._lowering.output import Output
+from paddle.v2._measures.meters import printed
 from paddle.v2.config_base import Layer
 from paddle.v2.data_feeder import DataFeeder
 from paddle.v2.parameters import Parameters
@@ -45,6 +46,7 @@ class Inference:
         net = Network(config, types)
         self._types = types
         self._program = net.program.clone(for_test=True)
+        self._printed = printed(net)
         self._outputs: list[Output] = [net.outputs[name] for name in config.output_layer_names]
         self._pool = parameters._pool
         self._executor = Executor(self._pool.scope)
@@ -53,11 +55,7 @@ class Inference:
         """Yield, for the one batch ``input``, a list of {"value", "id", "prob"} for each output layer."""
         feed = DataFeeder(self._types.items(), feeding)(list(input))
         self._pool.current(parameter.name for parameter in self._program.parameters())
-        fields = (*_FIELDS, "filled")
-        wanted = {(i, field): getattr(out, field) for i, out in enumerate(self._outputs) for field in fields}
-        present = {key: variable for key, variable in wanted.items() if variable is not None}
-        values = self._executor.run(self._program, feed, list(present.values()))
-        found = dict(zip(present, values, strict=True))
+        found = self._found(feed, len(input))
         yield [
             {
                 field: _flat(field, found.get((number, field)), found.get((number, "filled")))
@@ -65,6 +63,18 @@ class Inference:
             }
             for number in range(len(self._outputs))
         ]
+
+    def _found(self, feed: Mapping[str, np.ndarray], samples: int) -> dict[tuple[int, str], np.ndarray]:
+        """What each output layer gives, by its number and a field; and print what is to be printed."""
+        fields = (*_FIELDS, "filled")
+        wanted = {(i, field): getattr(out, field) for i, out in enumerate(self._outputs) for field in fields}
+        present = {key: variable for key, variable in wanted.items() if variable is not None}
+        shown = [variable for meter in self._printed for variable in meter.reads]
+        run = self._executor.run(self._program, feed, [*present.values(), *shown])
+        values, left = run[: len(present)], iter(run[len(present) :])
+        for meter in self._printed:
+            meter.measure([next(left) for _ in meter.reads], samples)
+        return dict(zip(present, values, strict=True))
 
     def iter_infer_field(
         self, field: str | Sequence[str], input: Sequence[Any], feeding: Feeding = None

@@ -14,13 +14,12 @@ the original.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from paddle._absent import absent
 from paddle.v2._draft import Draft, dense, listed
 from paddle.v2._errors import WrongCall
-from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
 from paddle.v2._layers import arithmetic as _arithmetic
+from paddle.v2._layers import beams as _beams
 from paddle.v2._layers import boxes as _boxes
 from paddle.v2._layers import classes as _classes
 from paddle.v2._layers import convolutions as _convolutions
@@ -31,10 +30,13 @@ from paddle.v2._layers import learned as _learned
 from paddle.v2._layers import maps as _maps
 from paddle.v2._layers import moments as _moments
 from paddle.v2._layers import pieces as _pieces
+from paddle.v2._layers import pixels as _pixels
+from paddle.v2._layers import printing as _printing
 from paddle.v2._layers import projections as _projections
 from paddle.v2._layers import tags as _tags
 from paddle.v2._layers import volumes as _volumes
 from paddle.v2._layers.arithmetic import *  # noqa: F403
+from paddle.v2._layers.beams import *  # noqa: F403
 from paddle.v2._layers.boxes import *  # noqa: F403
 from paddle.v2._layers.classes import *  # noqa: F403
 from paddle.v2._layers.convolutions import *  # noqa: F403
@@ -47,6 +49,8 @@ from paddle.v2._layers.learned import each_attribute
 from paddle.v2._layers.maps import *  # noqa: F403
 from paddle.v2._layers.moments import *  # noqa: F403
 from paddle.v2._layers.pieces import *  # noqa: F403
+from paddle.v2._layers.pixels import *  # noqa: F403
+from paddle.v2._layers.printing import *  # noqa: F403
 from paddle.v2._layers.projections import *  # noqa: F403
 from paddle.v2._layers.projections import MixedLayer, Operator, Projection, table_projection
 from paddle.v2._layers.tags import *  # noqa: F403
@@ -95,6 +99,7 @@ __all__ = [
     "seq_concat",
 ]
 __all__ += _arithmetic.__all__
+__all__ += _beams.__all__
 __all__ += _boxes.__all__
 __all__ += _classes.__all__
 __all__ += _convolutions.__all__
@@ -105,6 +110,8 @@ __all__ += _learned.__all__
 __all__ += _maps.__all__
 __all__ += _moments.__all__
 __all__ += _pieces.__all__
+__all__ += _pixels.__all__
+__all__ += _printing.__all__
 __all__ += _projections.__all__
 __all__ += _tags.__all__
 __all__ += _volumes.__all__
@@ -301,15 +308,3 @@ def parse_network(
     from paddle.v2.topology import Topology  # it is made of layers
 
     return Topology(output_layers, extra_layers=extra_layers).proto()
-
-
-def _stand_ins() -> dict[str, Any]:
-    needs = {
-        "it comes in a later release": SEQUENCE_LAYERS,
-        "images and convolution come in a later release": IMAGE_LAYERS,
-        "its operator comes in a later release": OTHER_LAYERS,
-    }
-    return {name: absent(f"paddle.layer.{name}", need) for need, names in needs.items() for name in names}
-
-
-globals().update(_stand_ins())

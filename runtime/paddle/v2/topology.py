@@ -168,7 +168,8 @@ def _listed(layers: Layers) -> list[Layer]:
 
 
 def _reachable(outputs: Sequence[Layer]) -> dict[str, Layer]:
-    """All layers that the outputs depend on, themselves included, in the order in which they were written."""
+    """All layers that the outputs depend on, themselves included, and what prints these, in the order in
+    which they were written."""
 
     def walk() -> Iterator[Layer]:
         seen, waiting = set(), list(outputs)
@@ -179,8 +180,12 @@ def _reachable(outputs: Sequence[Layer]) -> dict[str, Layer]:
                 waiting += layer.parents
                 yield layer
 
+    found = list(walk())
+    names = {layer.number for layer in found}
+    printers = [each for layer in found for each in layer.printers]
+    found += [each for each in printers if all(parent.number in names for parent in each.parents)]
     by_name: dict[str, Layer] = {}
-    for layer in sorted(walk(), key=lambda layer: layer.number):
+    for layer in sorted(found, key=lambda layer: layer.number):
         if by_name.setdefault(layer.name, layer) is not layer:
             raise WrongCall(
                 f"two layers of one network are called {layer.name!r}: give one of them another name"

@@ -166,6 +166,53 @@ def standing() -> np.ndarray:
     return np.array([rows])
 
 
+PLACES = np.array([[[[0, 3], [8, 11]], [[2, 5], [19, 14]]], [[[7, 1], [13, 4]], [[6, 9], [10, 12]]]])
+SMALL = RNG.normal(size=(2, 2, 2, 2))
+
+
+def put_back() -> np.ndarray:
+    out = np.zeros((2, 2, 20))
+    for n, c, i, j in np.ndindex(2, 2, 2, 2):
+        out[n, c, PLACES[n, c, i, j]] = SMALL[n, c, i, j]
+    return out.reshape(2, 2, 4, 5)
+
+
+ROWS, TURNS = RNG.normal(size=(3, 4)), RNG.normal(size=(6, 4))
+ASKED = {"X": ROWS, "W": TURNS, "Ids": np.array([5, 0, 2, 2, 3, 1]), "Starts": np.array([0, 2, 4, 6])}
+
+
+def asked() -> np.ndarray:
+    return np.array([[ROWS[n] @ TURNS[i] for i in two] for n, two in enumerate(([5, 0], [2, 2], [3, 1]))])
+
+
+# Of two samples a search chooses two elements, then two of each of these; the second has one at first.
+FIRST, SECOND = RNG.normal(size=(7, 1)), RNG.normal(size=(9, 1))
+SEARCH = {
+    "X": [FIRST, SECOND],
+    "Chosen": [np.array([[2.0, 0], [1, -1]]), np.array([[1.0, 0], [2, -1], [0, 3]])],
+    "Gold": [np.array([[0], [1]]), np.array([[2], [1]])],
+    "Ends": [np.array([0, 4, 7]), np.array([0, 2, 3]), np.array([0, 2, 5, 9])],
+}
+
+
+def searched() -> np.ndarray:
+    """By hand: rows of FIRST and SECOND on each way, the right one last."""
+    first, second = FIRST[:, 0], SECOND[:, 0]
+    ways = [
+        [first[2] + second[1], first[2] + second[0], first[0] + second[4]],
+        [first[5] + second[5], first[5] + second[8], first[5] + second[6]],
+    ]
+    return np.array([[np.log(np.exp(each).sum()) - each[-1]] for each in ways])
+
+
+def fell_off() -> np.ndarray:
+    """The first sample's right element, the last of its four, is not chosen at all."""
+    first, second = FIRST[:, 0], SECOND[:, 0]
+    ways = [[first[2], first[0], first[3]], [first[5] + second[5], first[5] + second[8]]]
+    return np.array([[np.log(np.exp(each).sum()) - each[-1]] for each in ways])
+
+
+FALLEN = {**SEARCH, "Gold": [np.array([[3], [1]]), np.array([[0], [3]])]}
 THREE = {"num_classes": CLASSES}
 KEEP = {"keep_top_k": 4, "nms_threshold": 0.3, "confidence_threshold": 0.2, "nms_top_k": 5}
 STANDS = {"grid": (2, 3), "image": (20, 30), "sizes": ((12, 12), (8, 16)), "variances": (0.1, 0.1, 0.2, 0.2)}
@@ -180,6 +227,10 @@ BOXES = [
     ),
     Case("of_batch", {"X": LOC[:1, :1], "Like": CONF}, lambda: np.full((3, 1), LOC[0, 0]), has_slope=False),
     Case("region_max", {"X": IMAGES, "Regions": REGIONS}, greatest, {"cells": (2, 3), "scale": 0.5}),
+    Case("unpool", {"X": SMALL, "Places": PLACES}, put_back, {"size": (4, 5)}),
+    Case("selected_mul", ASKED, asked),
+    Case("beam_cost", SEARCH, searched),
+    Case("beam_cost", FALLEN, fell_off),
     Case("scale_piece", {"X": IMAGES, "Bounds": BOUNDS}, scaled, {"value": -1.5}),
 ]
 BOXES_OTHERS = [

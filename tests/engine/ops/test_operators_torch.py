@@ -192,7 +192,7 @@ ELSEWHERE = {
     **dict.fromkeys(("modified_huber_loss", "lambda_rank", "data_norm", "cvm"), NO_SUCH),
     **dict.fromkeys(("nce_cost", "class_path", "path_cost", "linear_chain_crf", "crf_decoding"), NO_SUCH),
     **dict.fromkeys(("prior_boxes", "multibox_loss", "detection_output", "of_batch"), NO_SUCH),
-    **dict.fromkeys(("region_max", "scale_piece"), NO_SUCH),
+    **dict.fromkeys(("region_max", "scale_piece", "unpool", "selected_mul", "beam_cost"), NO_SUCH),
     **dict.fromkeys(("sample_apart", "sampling_id", "sample_classes", "dropout"), OTHER_NUMBERS),
     **dict.fromkeys(("sequence_best", "sequence_chosen", "sequence_parts", "sequence_slices"), AHEAD),
     **dict.fromkeys(("sequence_strides", "sequence_resize", "sequence_repeat"), AHEAD),

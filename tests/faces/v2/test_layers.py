@@ -4,7 +4,6 @@ import pytest
 
 import paddle.v2 as paddle
 from paddle._absent import NotInThisRelease
-from paddle.v2._later import IMAGE_LAYERS, OTHER_LAYERS, SEQUENCE_LAYERS
 
 
 def dense(name="x", size=4):
@@ -367,15 +366,8 @@ def test_a_layer_bounds_the_error_that_goes_back_through_it_where_it_can():
         paddle.attr.Extra(error_clipping_threshold=-1)
 
 
-@pytest.mark.parametrize("name", [*SEQUENCE_LAYERS, *IMAGE_LAYERS, *OTHER_LAYERS])
-def test_a_layer_of_a_later_release_says_so_by_name(name):
-    with pytest.raises(NotInThisRelease, match=f"paddle.layer.{name} is not in this release"):
-        getattr(paddle.layer, name)(input=None)
-
-
 def test_other_names_of_a_later_release_say_so():
     for use in (
-        lambda: paddle.evaluator.gradient_printer(input=None),
         lambda: paddle.attr.Hook("dynamic_pruning"),
         lambda: paddle.attr.Param(update_hooks=paddle.attr.Hook("pruning"), sparse_update=True),
         lambda: paddle.attr.Extra(device=0),

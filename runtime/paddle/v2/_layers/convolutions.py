@@ -11,12 +11,12 @@ from paddle.v2._config import ConvConfig
 from paddle.v2._draft import Draft, dense, listed
 from paddle.v2._errors import WrongCall
 from paddle.v2._layers.images import Bias, Extra, Pair, Side, back, both, image_of, places
-from paddle.v2._layers.projections import Projection
+from paddle.v2._layers.projections import Operator, Projection
 from paddle.v2.activation import BaseActivation, Relu
 from paddle.v2.attr import ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
 
-__all__ = ["conv_projection", "img_conv"]
+__all__ = ["conv_operator", "conv_projection", "img_conv"]
 
 _TYPES = {False: ("exconv", "cudnn_conv"), True: ("exconvt", "cudnn_convt")}
 
@@ -96,6 +96,40 @@ def conv_projection(
     values = {"conv_conf": window, "num_filters": num_filters}
     kind = "convt" if trans else "conv"
     return Projection(kind, input, num_filters * rows * columns, param_attr, values, _std(window))
+
+
+def conv_operator(
+    img: Layer,
+    filter: Layer,
+    filter_size: Side,
+    num_filters: int,
+    num_channels: int | None = None,
+    stride: Side = 1,
+    padding: Side = 0,
+    filter_size_y: int | None = None,
+    stride_y: int | None = None,
+    padding_y: int | None = None,
+    trans: bool = False,
+) -> Operator:
+    """A convolution of each image with filters of its own, which ``filter`` gives, a part of a mixed layer.
+    ``trans``: the way back."""
+    name = "conv_operator"
+    (image,), (weights,) = listed(name, img), listed(name, filter)
+    shape = image_of(name, dense(name, image), num_channels)
+    sides = ((filter_size, filter_size_y), (stride, stride_y), (padding, padding_y))
+    pairs = [*(both(name, *side) for side in sides), (1, 1)]
+    window = _filter(name, shape, num_filters, 1, pairs, trans)
+    count = num_filters * shape[0] * window.filter_size * window.filter_size_y
+    if dense(name, weights).size != count:
+        raise WrongCall(
+            f"conv_operator: {num_filters} filters of {shape[0]} channels are {count} numbers for each "
+            f"image, and {weights!r} gives {weights.size}"
+        )
+    if trans and (window.padding >= window.filter_size or window.padding_y >= window.filter_size_y):
+        raise WrongCall("conv_operator: on the way back there are fewer zeros around than a filter is large")
+    rows, columns = _given(window, trans)
+    values = {"conv_conf": window, "num_filters": num_filters}
+    return Operator("convt" if trans else "conv", [image, weights], num_filters * rows * columns, values)
 
 
 def _std(window: ConvConfig) -> float:

@@ -15,7 +15,7 @@ from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, Relu
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
-from paddle.v2.pooling import Avg, BasePoolingType, CudnnAvg, CudnnAvgInclPad, CudnnMax, Max
+from paddle.v2.pooling import Avg, BasePoolingType, CudnnAvg, CudnnAvgInclPad, CudnnMax, Max, MaxWithMask
 
 Bias = ParameterAttribute | bool | None
 Extra = ExtraLayerAttribute | None
@@ -41,11 +41,14 @@ def img_pool(
     """The greatest or the mean of the pixels under a window that moves over each channel.
 
     ``ceil_mode``: it also takes a last place where it sticks out. ``exclude_mode``: means are of pixels only,
-    not of zeros around the image, if it is not False.
+    not of zeros around the image, if it is not False. With ``MaxWithMask`` it also says where its pixels were
+    taken from, to ``upsample``.
     """
     name = name or default_name("pool")
     pool_type = Max() if pool_type is None else pool_type
-    if isinstance(pool_type, Max | CudnnMax):
+    if isinstance(pool_type, MaxWithMask):
+        kind = pool_type.name
+    elif isinstance(pool_type, Max | CudnnMax):
         kind = "max-projection"
     elif isinstance(pool_type, CudnnAvg | CudnnAvgInclPad) or type(pool_type) is Avg:
         kind = "avg-projection"

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paddle._absent import NotInThisRelease
 from paddle.v2._config import RowConvConfig
-from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._draft import Draft, dense, is_sparse, listed
 from paddle.v2._errors import WrongCall
-from paddle.v2.activation import BaseActivation, Linear
+from paddle.v2.activation import BaseActivation, Linear, Tanh
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
 
-__all__ = ["factorization_machine", "prelu", "row_conv", "scale_shift", "tensor"]
+__all__ = ["factorization_machine", "prelu", "row_conv", "scale_shift", "selective_fc", "tensor"]
 
 Param = ParameterAttribute | None
 Bias = ParameterAttribute | bool | None
@@ -38,6 +39,47 @@ def factorization_machine(
     draft = Draft("factorization_machine", name, size=1, act=act or Linear(), layer_attr=layer_attr)
     draft.read(dense(name, source), param_attr, [source.size, factor_size])
     return draft.done(factor_size=factor_size)
+
+
+def selective_fc(
+    input: Layer | Sequence[Layer],
+    size: int,
+    select: Layer | None = None,
+    act: BaseActivation | None = None,
+    name: str | None = None,
+    pass_generation: bool = False,
+    has_selected_colums: bool = True,
+    mul_ratio: float = 0.02,
+    param_attr: Param | Sequence[Param] = None,
+    bias_attr: Bias = None,
+    layer_attr: Extra = None,
+) -> Layer:
+    """``fc`` of which each sample computes the columns alone that its row of ``select`` names.
+
+    What comes out has these columns, one beside the other: every sample names as many, and a label is the
+    number of the right one among them. Without ``select``, or with ``has_selected_colums=False``, it has all.
+    A weight has a row for each column. ``mul_ratio`` is the original's: nothing depends on it.
+    """
+    name = name or default_name("selective_fc_layer")
+    if pass_generation:
+        raise NotInThisRelease(
+            f"layer {name!r}: pass_generation, sparse rows for a search, is not in this release: search over "
+            "an fc layer with the same parameter (trans_full_matrix_projection)"
+        )
+    inputs = listed(name, input)
+    draft = Draft("selective_fc", name, size=size, act=act or Tanh(), layer_attr=layer_attr)
+    for each, attr in zip(inputs, each_attribute(name, param_attr, inputs), strict=True):
+        draft.read(dense(name, each), attr, [draft.size, each.size])
+    selects = select is not None and has_selected_colums
+    if select is not None and selects:
+        (chosen,) = listed(name, select)
+        if not is_sparse(chosen) or chosen.size != draft.size:
+            raise WrongCall(
+                f"layer {name!r}: select is a data layer of type sparse_binary_vector({size}), not {chosen!r}"
+            )
+        draft.read(chosen)
+    draft.bias(bias_attr, by_default=True)
+    return draft.done(has_selected_colums=selects)
 
 
 def scale_shift(

@@ -89,7 +89,7 @@ class Projection:
 class Operator:
     """What a mixed layer makes of two layers, without a parameter. ``values``: fields of its config."""
 
-    kind: Literal["dot_mul", "conv"]
+    kind: Literal["dot_mul", "conv", "convt"]
     origins: Sequence[Layer]
     size: int
     values: Mapping[str, Any]

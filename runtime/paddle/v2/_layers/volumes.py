@@ -49,28 +49,15 @@ def img_conv3d(
     if layer_type not in (None, _TYPES[trans]):
         raise WrongCall(f"layer {name!r}: layer_type is {_TYPES[trans]!r}, not {layer_type!r}")
     (source,) = listed(name, input)
-    channels, *sides = volume_of(name, dense(name, source), num_channels)
-    if channels % groups or num_filters % groups:
-        raise WrongCall(f"layer {name!r}: {channels} channels and {num_filters} filters in {groups} groups")
-    window, step, zeros = (three(name, each) for each in (filter_size, stride, padding))
-    reached = zip(sides, window, step, zeros, strict=True)
-    found = [back(name, *each) if trans else places(name, *each, ceil=False) for each in reached]
-    wide, tall, deep = found
-    size = num_filters * wide * tall * deep
+    window = _filter(name, source, num_channels, num_filters, groups, trans, (filter_size, stride, padding))
+    ends = ("img_size", "img_size_y", "img_size_z") if trans else ("output_x", "output_y", "output_z")
+    wide, tall, deep = (int(getattr(window, end)) for end in ends)
+    size, rows = num_filters * wide * tall * deep, window.channels if trans else num_filters
     draft = Draft(_TYPES[trans], name, size=size, act=act or Relu(), layer_attr=layer_attr)
-    larger, smaller = (found, sides) if trans else (sides, found)
-    part = (num_filters if trans else channels) // groups
-    weights = (channels if trans else num_filters) * part * window[0] * window[1] * window[2]
-    std = float((2.0 / (window[0] ** 2 * channels)) ** 0.5)
-    draft.read(source, param_attr, [1, weights], std=std)
-    moves = {"filter_size": window, "stride": step, "padding": zeros, "img_size": larger}
-    draft.config.inputs[0].conv_conf = ConvConfig(
-        channels=channels,
-        groups=groups,
-        filter_channels=part,
-        **_told(moves),
-        **dict(zip(("output_x", "output_y", "output_z"), smaller, strict=True)),
-    )
+    seen = window.filter_size * window.filter_size_y * window.filter_size_z * window.filter_channels
+    std = float((2.0 / (window.filter_size**2 * window.channels)) ** 0.5)
+    draft.read(source, param_attr, [1, rows * seen], std=std)
+    draft.config.inputs[0].conv_conf = window
     draft.bias(bias_attr, by_default=True, dims=[num_filters if shared_biases else size, 1])
     more = {"num_filters": num_filters, "shared_biases": shared_biases}
     layer = draft.done(height=tall, width=wide, depth=deep, **more)
@@ -124,6 +111,35 @@ def img_pool3d(
     layer = draft.done(height=tall, width=wide, depth=deep)
     layer.num_filters = channels
     return layer
+
+
+def _filter(
+    name: str,
+    source: Layer,
+    num_channels: int | None,
+    filters: int,
+    groups: int,
+    trans: bool,
+    told: tuple[Sides, Sides, Sides],
+) -> ConvConfig:
+    """How a filter moves over a volume. ``told``: its size, steps and zeros around.
+
+    The larger volume is ``img_size``, the smaller one ``output``: transposed, what comes out is the larger.
+    """
+    channels, *sides = volume_of(name, dense(name, source), num_channels)
+    if channels % groups or filters % groups:
+        raise WrongCall(f"layer {name!r}: {channels} channels and {filters} filters in {groups} groups")
+    window, step, zeros = (three(name, each) for each in told)
+    reached = zip(sides, window, step, zeros, strict=True)
+    found = [back(name, *each) if trans else places(name, *each, ceil=False) for each in reached]
+    larger, smaller = (found, sides) if trans else (sides, found)
+    return ConvConfig(
+        channels=channels,
+        groups=groups,
+        filter_channels=(filters if trans else channels) // groups,
+        **_told({"filter_size": window, "stride": step, "padding": zeros, "img_size": larger}),
+        **dict(zip(("output_x", "output_y", "output_z"), smaller, strict=True)),
+    )
 
 
 def volume_of(name: str, source: Layer, num_channels: int | None) -> tuple[int, int, int, int]:

@@ -196,6 +196,26 @@ def _row_conv(net: Network, layer: LayerConfig) -> Variable:
     return op("reduce_sum", {"dim": 1}, X=op("reshape", {"shape": (-1, length, size)}, X=weighed))
 
 
+def _selective(net: Network, layer: LayerConfig) -> Variable:
+    """Only the columns that each row of the last input names, if it names any."""
+    op, parts = net.builder.op, []
+    read = layer.inputs[:-1] if layer.has_selected_colums else layer.inputs
+    weighted = [(net.value(e.input_layer_name), net.parameter(e.input_parameter_name)) for e in read]
+    bias = net.parameter(layer.bias_parameter_name) if layer.bias_parameter_name else None
+    if not layer.has_selected_colums:
+        parts = [op("mul", X=x, Y=op("transpose", {"axis": (1, 0)}, X=weight)) for x, weight in weighted]
+        total = net.summed(parts)
+        return total if bias is None else op("elementwise_add", X=total, Y=bias)
+    if bias is not None:
+        first = op("slice", {"axes": (1,), "starts": (0,), "ends": (1,)}, X=weighted[0][0])
+        ones = op("fill_any_like", {"value": 1.0}, X=first)
+        weighted.append((ones, op("reshape", {"shape": (layer.size, 1)}, X=bias)))
+    asked = net.outputs[layer.inputs[-1].input_layer_name].entries
+    assert asked is not None  # learned.py sees to it
+    where = {"Ids": asked.columns, "Starts": asked.starts}
+    return net.summed([op("selected_mul", X=x, W=weight, **where) for x, weight in weighted])
+
+
 ARITHMETIC_RULES: Mapping[str, Callable[[Network, LayerConfig], Variable]] = {
     "cos": _cos,
     "cos_vm": _cos,
@@ -220,4 +240,5 @@ ARITHMETIC_RULES: Mapping[str, Callable[[Network, LayerConfig], Variable]] = {
     "prelu": _prelu,
     "tensor": _tensor,
     "row_conv": _row_conv,
+    "selective_fc": _selective,
 }

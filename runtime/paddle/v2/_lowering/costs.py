@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from paddle._engine.program import Variable
 from paddle.v2._config import LayerConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
 from paddle.v2._lowering.sequences import merged
 
@@ -169,6 +170,26 @@ def _ctc(net: Network, layer: LayerConfig) -> Output:
     return Output(cost)
 
 
+def _over_beam(net: Network, layer: LayerConfig) -> Output:
+    names = [each.input_layer_name for each in layer.inputs]
+    steps = list(zip(names[::3], names[1::3], names[2::3], strict=True))
+    ends: list[Variable] = []
+    for number, (scores, _, _) in enumerate(steps):
+        runs = net.runs(scores, layer.name)
+        if len(runs) != (1 if number == 0 else 2):
+            kind = "a plain sequence" if number == 0 else "a sequence of sequences"
+            raise WrongCall(f"layer {layer.name!r}: the scores of step {number}, {scores!r}, are {kind}")
+        ends += runs
+    cost = net.builder.op(
+        "beam_cost",
+        X=[net.value(scores) for scores, _, _ in steps],
+        Chosen=[net.value(chosen) for _, chosen, _ in steps],
+        Gold=[net.ids(gold) for _, _, gold in steps],
+        Ends=ends,
+    )
+    return Output(cost)
+
+
 COST_RULES: Mapping[str, Callable[[Network, LayerConfig], Variable]] = {
     "multi-class-cross-entropy": _cross_entropy,
     "square_error": _square_error,
@@ -190,5 +211,6 @@ TAG_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {
     "crf_decoding": _crf_decoding,
     "ctc": _ctc,
     "warp_ctc": _ctc,
+    "cross_entropy_over_beam": _over_beam,
 }
 """What is of whole sequences."""

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from paddle._engine.program import Variable
-from paddle.v2._config import ConvConfig, LayerConfig, PoolConfig, ProjectionConfig
+from paddle.v2._config import ConvConfig, LayerConfig, OperatorConfig, PoolConfig, ProjectionConfig
+from paddle.v2._lowering.output import Output
 
 if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
@@ -42,6 +43,44 @@ def convolved(net: Network, value: Variable, weights: Variable, conf: Projection
     return net.builder.op("reshape", {"shape": (-1, conf.output_size)}, X=found)
 
 
+def seen_by_own_filters(net: Network, value: Variable, weights: Variable, conf: OperatorConfig) -> Variable:
+    """What an operator gives: each image as its own filters see it, as rows."""
+    op, window, filters = net.builder.op, conf.conv_conf, conf.num_filters
+    trans, kernel = conf.type == "convt", (window.filter_size_y, window.filter_size)
+    steps, zeros = (window.stride_y, window.stride), (window.padding_y, window.padding)
+    larger, smaller = (window.img_size_y, window.img_size), (window.output_y, window.output_x)
+    image = op("reshape", {"shape": (-1, window.channels, *(smaller if trans else larger))}, X=value)
+    if trans:  # a convolution of pixels that lie apart, by filters that are turned about
+        image = _apart(net, image, steps)
+        shape = (-1, window.channels, filters, *kernel)
+        turned = op("reverse", {"axis": 4}, X=op("reshape", {"shape": shape}, X=weights))
+        turned = op("reverse", {"axis": 3}, X=turned)
+        weights = op("transpose", {"axis": (0, 2, 1, 3, 4)}, X=turned)
+        zeros = (kernel[0] - 1 - zeros[0], kernel[1] - 1 - zeros[1])
+        steps = (1, 1)
+    seen = window.channels * kernel[0] * kernel[1]
+    attrs = {"kernels": kernel, "strides": steps, "paddings": (*zeros, *zeros)}
+    windows = op("image_windows", attrs, X=image)
+    places = larger if trans else smaller
+    beside = op("reshape", {"shape": (-1, places[0] * places[1], seen)}, X=windows)
+    own = op("reshape", {"shape": (-1, filters, seen)}, X=weights)
+    found = op("matmul", {"transpose_Y": True}, X=own, Y=beside)
+    return op("reshape", {"shape": (-1, conf.output_size)}, X=found)
+
+
+def _apart(net: Network, image: Variable, steps: tuple[int, int]) -> Variable:
+    """An image with zeros between its pixels."""
+    op, (_, channels, tall, wide) = net.builder.op, image.shape
+    if steps == (1, 1):
+        return image
+    single = op("reshape", {"shape": (-1, channels, tall, 1, wide, 1)}, X=image)
+    behind = ((0, 0), (0, 0), (0, 0), (0, steps[0] - 1), (0, 0), (0, steps[1] - 1))
+    spread = op("pad", {"paddings": behind}, X=single)
+    whole = op("reshape", {"shape": (-1, channels, tall * steps[0], wide * steps[1])}, X=spread)
+    ends = ((tall - 1) * steps[0] + 1, (wide - 1) * steps[1] + 1)
+    return op("slice", {"axes": (2, 3), "starts": (0, 0), "ends": ends}, X=whole)
+
+
 def _conv(net: Network, layer: LayerConfig) -> Variable:
     (source,), filters = layer.inputs, layer.num_filters
     weights = net.parameter(source.input_parameter_name)
@@ -64,7 +103,7 @@ def biased(net: Network, layer: LayerConfig, found: Variable) -> Variable:
     return flat
 
 
-def _pool(net: Network, layer: LayerConfig) -> Variable:
+def _pool(net: Network, layer: LayerConfig) -> Output:
     (source,), op = layer.inputs, net.builder.op
     window = source.pool_conf
     image = {"shape": (-1, window.channels, window.img_size_y, window.img_size)}
@@ -75,11 +114,14 @@ def _pool(net: Network, layer: LayerConfig) -> Variable:
         "ceil_mode": _sticks_out(window),
     }
     x = op("reshape", image, X=net.value(source.input_layer_name))
-    if window.pool_type == "max-projection":
-        found = op("max_pool2d", attrs, X=x)
-    else:
+    others = {}
+    if window.pool_type == "avg-projection":
         found = op("average_pool2d", {**attrs, "exclusive": window.exclude_mode}, X=x)
-    return op("reshape", {"shape": (-1, layer.size)}, X=found)
+    else:
+        made = net.builder.ops("max_pool2d", attrs, X=x)
+        found, others = made["Out"], {"mask": made["Places"]}
+    flat = op("reshape", {"shape": (-1, layer.size)}, X=found)
+    return Output(flat, runs=net.runs_read(layer), others=others)
 
 
 def _sticks_out(window: PoolConfig) -> bool:
@@ -113,7 +155,9 @@ def _batch_norm(net: Network, layer: LayerConfig) -> Variable:
 IMAGE_RULES: Mapping[str, Callable[[Network, LayerConfig], Variable]] = {
     "exconv": _conv,
     "exconvt": _conv,
-    "pool": _pool,
     "batch_norm": _batch_norm,
 }
 """Their bias is their own; activation and so on they get as other layers do."""
+
+POOL_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {"pool": _pool}
+"""What has more than one output, too."""

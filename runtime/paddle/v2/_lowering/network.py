@@ -21,11 +21,12 @@ from paddle.v2._lowering.boxes import BOX_RULES
 from paddle.v2._lowering.costs import COST_RULES, LIMITS, TAG_RULES
 from paddle.v2._lowering.entries import entries_fed, product, spread
 from paddle.v2._lowering.groups import lower_group
-from paddle.v2._lowering.images import IMAGE_RULES
+from paddle.v2._lowering.images import IMAGE_RULES, POOL_RULES
 from paddle.v2._lowering.maps import MAP_RULES
 from paddle.v2._lowering.moments import MOMENT_RULES
 from paddle.v2._lowering.output import OFFSETS, OUTER, Output
 from paddle.v2._lowering.pieces import PIECE_RULES
+from paddle.v2._lowering.pixels import PIXEL_RULES
 from paddle.v2._lowering.projections import mixed, side_by_side
 from paddle.v2._lowering.sequences import SEQUENCE_RULES
 from paddle.v2._lowering.volumes import VOLUME_RULES
@@ -69,7 +70,7 @@ class Network:
         """Append what a layer computes."""
         if layer.type == "recurrent_layer_group":
             lower_group(self, layer)
-        elif layer.type != "gather_agent":  # whose output came with its group's
+        elif layer.type not in ("gather_agent", "print"):  # its output came with its group's; it has none
             self.outputs[layer.name] = self._lower(layer)
 
     @property
@@ -132,10 +133,10 @@ class Network:
             return self._data(layer)
         if layer.type == "maxid":
             best = self.builder.ops("top_k", {"k": 1}, X=self.value(layer.inputs[0].input_layer_name))
-            return Output(id=best["Indices"], prob=best["Out"], runs=self._runs_read(layer))
+            return Output(id=best["Indices"], prob=best["Out"], runs=self.runs_read(layer))
         if layer.type == "sampling_id":
             drawn = self.builder.op("sampling_id", X=self.value(layer.inputs[0].input_layer_name))
-            return Output(id=drawn, runs=self._runs_read(layer))
+            return Output(id=drawn, runs=self.runs_read(layer))
         if layer.type in TAG_RULES:
             return TAG_RULES[layer.type](self, layer)
         if layer.type in MOMENT_RULES:
@@ -149,10 +150,10 @@ class Network:
             raise NotInThisRelease(
                 f"layer {layer.name!r} is of type {layer.type!r}, which this release does not have"
             )
-        runs = self._runs_read(layer)
+        runs = self.runs_read(layer)
         return Output(value=self._finished(layer, rule(self, layer), runs), runs=runs)
 
-    def _runs_read(self, layer: LayerConfig) -> tuple[Variable, ...]:
+    def runs_read(self, layer: LayerConfig) -> tuple[Variable, ...]:
         """The sequences of what works on each row by itself: those of the first input that has any."""
         found = (self.outputs[each.input_layer_name].runs for each in layer.inputs)
         return next((runs for runs in found if runs), ())
@@ -245,5 +246,5 @@ _LAYERS: dict[str, Callable[[Network, LayerConfig], Variable]] = {
     **MAP_RULES,
     **VOLUME_RULES,
 }
-_WITH_RUNS = {**SEQUENCE_RULES, **PIECE_RULES, **BOX_RULES}
-_WITH_BIAS_INSIDE = frozenset({*IMAGE_RULES, *VOLUME_RULES, "nce", "hsigmoid"})
+_WITH_RUNS = {**SEQUENCE_RULES, **PIECE_RULES, **BOX_RULES, **POOL_RULES, **PIXEL_RULES}
+_WITH_BIAS_INSIDE = frozenset({*IMAGE_RULES, *VOLUME_RULES, "selective_fc", "nce", "hsigmoid"})

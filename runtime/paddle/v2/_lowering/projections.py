@@ -11,7 +11,7 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle.v2._config import LayerConfig, LayerInputConfig, OperatorConfig
 from paddle.v2._lowering.entries import product
-from paddle.v2._lowering.images import convolved
+from paddle.v2._lowering.images import convolved, seen_by_own_filters
 from paddle.v2._lowering.sequences import context
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def _parts(net: Network, layer: LayerConfig) -> list[Variable]:
 def _combined(net: Network, operator: OperatorConfig, layer: LayerConfig) -> Variable:
     """What an operator makes of two inputs."""
     names = [layer.inputs[index].input_layer_name for index in operator.input_indices]
+    if operator.type in ("conv", "convt"):
+        return seen_by_own_filters(net, net.value(names[0]), net.value(names[1]), operator)
     if operator.type != "dot_mul":
         raise NotInThisRelease(f"an operator of type {operator.type!r} is not in this release")
     product = net.builder.op("elementwise_mul", X=net.value(names[0]), Y=net.value(names[1]))

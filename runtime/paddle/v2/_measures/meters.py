@@ -31,7 +31,22 @@ Values = Sequence[np.ndarray]
 
 def meters(net: Network) -> list[Meter]:
     """Append the operators of all evaluators to the network's program."""
-    return [_meter(net, evaluator) for evaluator in net.config.evaluators]
+    measured = [each for each in net.config.evaluators if each.type != "gradient_printer"]
+    return [*(_meter(net, evaluator) for evaluator in measured), *printed(net)]
+
+
+def printed(net: Network) -> list[Meter]:
+    """What layers print whenever a network is run."""
+    layers = [layer for layer in net.config.layers if layer.type == "print"]
+    return [
+        Meter(
+            layer.name,
+            tuple(_read(net, each.input_layer_name) for each in layer.inputs),
+            printers.layer_printer(layer.user_arg),
+            (),
+        )
+        for layer in layers
+    ]
 
 
 def _meter(net: Network, evaluator: EvaluatorConfig) -> Meter:
@@ -100,9 +115,7 @@ def _ratio(net: Network, evaluator: EvaluatorConfig, each: Variable, weights: Se
 def _read(net: Network, name: str) -> Variable:
     """What a layer gives: numbers, or else ids."""
     found = net.outputs[name]
-    variable = found.value if found.value is not None else found.id
-    assert variable is not None
-    return variable
+    return found.id if found.value is None and found.id is not None else net.value(name)
 
 
 def _auc(net: Network, evaluator: EvaluatorConfig) -> Meter:

@@ -26,6 +26,21 @@ def value_printer(layers: Sequence[str]) -> Callable[[Values, int], Silence]:
     return show
 
 
+def layer_printer(form: str) -> Callable[[Values, int], Silence]:
+    """Print what layers give, each in its place of a text."""
+
+    def show(values: Values, samples: int) -> Silence:
+        print(form % tuple(f"value:\n{value}" for value in values), flush=True)
+        return Silence()
+
+    return show
+
+
+def gradient_printer(name: str, values: Sequence[np.ndarray | str]) -> None:
+    """Print what comes back to a layer."""
+    print(f"layer={name} grad matrix:", *values, sep="\n", flush=True)
+
+
 def maxid_printer(layers: Sequence[str], count: int) -> Callable[[Values, int], Silence]:
     """Print the greatest columns of each row, with their values."""
 

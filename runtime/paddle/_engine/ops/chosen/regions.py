@@ -1,7 +1,8 @@
-"""Regions of images, each cut into cells of which the greatest pixels are taken, or each multiplied.
+"""Pieces of images: cells of regions, of which the greatest pixels are taken; what is multiplied; and pixels
+that go back to where a pooling took them from.
 
-Sources of the semantics: v2's ``roi_pool`` and ``scale_sub_region``. Guarantee: of equal pixels the first is
-a cell's greatest, and its gradient goes there alone.
+Sources of the semantics: v2's ``roi_pool``, ``scale_sub_region`` and ``upsample``. Guarantee: of equal pixels
+the first is a cell's greatest, and its gradient goes there alone.
 """
 
 from __future__ import annotations
@@ -131,7 +132,49 @@ def _scaled_gradient(call: Call) -> Steps:
     yield partial(_scale_pieces, given, bounds, call.attrs["value"], call["X@GRAD"])
 
 
+def _unpooled_shape(forms: Forms) -> Mapping[str, Form]:
+    x, places, size = forms["X"], forms["Places"], tuple(forms.attrs["size"])
+    if len(x.shape) != 4 or not all(map(shapes.agree, x.shape, places.shape)):
+        raise ShapeError(
+            f"each pixel of images has a place: X is {list(x.shape)}, Places are {list(places.shape)}"
+        )
+    return {"Out": replace(x, shape=(*x.shape[:2], *size))}
+
+
+def _flat(images: Array) -> Array:
+    return images.reshape(*images.shape[:2], -1)
+
+
+def _unpooled(call: Call) -> Steps:
+    """Each pixel at its place in a larger channel, and 0 elsewhere; of one place the last counts."""
+    x, places, out = _flat(call["X"]), _flat(call["Places"]), _flat(call["Out"])
+
+    def check() -> None:
+        if places.size and places.max() >= out.shape[2]:
+            raise FeedError(
+                f"a pixel was taken from place {places.max()}, and a channel of {call.attrs['size']} has "
+                f"{out.shape[2]}: make the image as large as that which was pooled"
+            )
+
+    yield check
+    yield partial(out.fill, 0)
+    yield lambda: np.put_along_axis(out, places.astype(np.int64), x, 2)
+
+
+def _unpooled_gradient(call: Call) -> Steps:
+    dx, places, given = _flat(call["X@GRAD"]), _flat(call["Places"]), _flat(call["Out@GRAD"])
+    yield lambda: np.copyto(dx, np.take_along_axis(given, places.astype(np.int64), 2))
+
+
 ROWS = (
+    Row(
+        type="unpool",
+        inputs=("X", "Places"),
+        attrs={"size": REQUIRED},
+        shape=_unpooled_shape,
+        forward=Kernel(_unpooled),
+        gradient=Gradient(_unpooled_gradient, needs=("Places",)),
+    ),
     Row(
         type="region_max",
         inputs=("X", "Regions"),
