@@ -46,7 +46,6 @@ _LATER = {
     ),
     "fleet": "it is paddle.distributed.fleet",
     "proto": "paddle.topology.Topology(layers).proto() is what a network is configured as",
-    "trainer_config_helpers": "networks are written in Python programs (paddle.layer)",
 }
 
 __all__ = [

@@ -59,6 +59,7 @@ TABLE = (
     ),
     Row("base", "_aliases"),
     Row("v2.{dataset, fluid, image, reader}", "_aliases"),
+    Row("{trainer, trainer_config_helpers}", "trainer_config_helpers v2 _absent"),
     Row("v2._errors", "_complaint"),
     Row("v2._measures.printers", "v2", "numpy pathlib"),
     Row("v2.__init__", "v2._flags", "importlib"),

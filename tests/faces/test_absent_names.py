@@ -19,7 +19,6 @@ KNOWN = [
     "paddle.distributed.spawn",
     "paddle.fluid.contrib.slim",
     "paddle.proto",
-    "paddle.trainer_config_helpers",
 ]
 
 
