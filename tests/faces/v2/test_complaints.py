@@ -64,7 +64,7 @@ def test_so_is_a_pserver_that_has_lost_what_it_had_learned_with_status_1(tmp_pat
 def test_the_line_is_the_programs_last_on_the_way_to_the_error(tmp_path):
     program = START + (
         "def late():\n"
-        "    yield paddle.layer.priorbox()\n"
+        "    yield paddle.attr.Extra(device=0)\n"
         "x = paddle.layer.data(name='x', type=paddle.data_type.dense_vector(2))\n"
         "cost = paddle.layer.mse_cost(input=paddle.layer.fc(input=x, size=2), label=x)\n"
         "sgd = paddle.trainer.SGD(cost, paddle.parameters.create(cost), paddle.optimizer.Momentum())\n"
@@ -73,7 +73,7 @@ def test_the_line_is_the_programs_last_on_the_way_to_the_error(tmp_path):
     done = run(tmp_path, program)
     assert (done.returncode, done.stderr.splitlines()[0][:56]) == (
         2,
-        "train.py:4: paddle.layer.priorbox is not in this release",
+        "train.py:4: device=0 is not in this release: it runs on ",
     )
 
 

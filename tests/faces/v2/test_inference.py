@@ -84,7 +84,7 @@ def test_a_saved_network_infers_the_same():
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"type": "priorbox"}, "'out' is of type 'priorbox'"),
+        ({"type": "data_norm"}, "'out' is of type 'data_norm'"),
         ({"active_type": "softsign2"}, "'out' has the activation 'softsign2'"),
     ],
 )
