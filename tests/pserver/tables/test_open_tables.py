@@ -32,6 +32,7 @@ from paddle._pserver.shard.inlet import Inlet
 from paddle._pserver.tables.gradient import Gradient, Rows
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.remote_shards import SparseShard
 
 from ..conftest import Start
 from ..talk import Fails, Talk
@@ -195,6 +196,29 @@ def test_an_export_of_many_rows_comes_in_parts(start_pservers: Start, monkeypatc
     ((rows, users, words),) = start_pservers(1, 1, 3).train(run)
     assert np.array_equal(users.ids, ids) and np.array_equal(users.values, rows)
     assert len(words.ids) == 0
+
+
+def test_an_export_of_few_rows_is_one_small_answer(
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    whole = SparseShard._export
+
+    def noted(shard: SparseShard, export: Export, *given: Any) -> Any:
+        asked.append((export.table, export.most))
+        return whole(shard, export, *given)
+
+    monkeypatch.setattr(SparseShard, "_export", noted)
+
+    def run(exchange: RemoteExchange) -> Any:
+        exchange.start(model(), update("sgd"), values_of(model()))
+        exchange.lookup({"users": POOL}, training=True)
+        return exchange.export("users"), exchange.export("words")
+
+    ((users, words),) = start_pservers(1, 1, 2).train(run)
+    assert np.array_equal(users.ids, np.sort(POOL)) and len(words.ids) == 0
+    assert [table for table, _ in asked] == ["users", "users", "words", "words"]
+    assert max(most for _, most in asked) * 8 < 1 << 17
 
 
 def test_what_is_no_open_table_is_named() -> None:

@@ -110,7 +110,7 @@ class Export(msgspec.Struct, frozen=True, array_like=True):
     """Send rows of an open ``table``, in the shard's own order: those after id ``after``, or the first ones.
 
     Answer: Answer, body = int64 how many, ``most`` int64 ids and as many float32 rows, of which so many
-    count; none: there are no more. ``whole``: after these, as many rows of each slot of the rule.
+    count; fewer: there are no more. ``whole``: after these, as many rows of each slot of the rule.
     """
 
     table: str

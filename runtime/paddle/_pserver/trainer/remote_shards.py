@@ -49,6 +49,9 @@ from paddle._pserver.trainer.sieve import Sieve
 Arrays = Mapping[str, np.ndarray]
 _NONE = np.empty(0, np.int64)
 _ROWS = 1 << 28  # of an open table that a trainer can hear of at once
+_FIRST_ROWS = (
+    1 << 12
+)  # of an open table that are asked for first: an answer is as long as many, if they are few
 
 
 class DenseShard:
@@ -270,13 +273,14 @@ class SparseShard:
         """All rows of an open table that live there, in pieces; with the ``slots`` of its rule, if told."""
         (width,) = (held.width for held in self._ranges if held.parameter.name == name)
         after: int | None = None
-        most = rows_at_once(width * (1 + len(slots)))
+        most = min(_FIRST_ROWS, at_once := rows_at_once(width * (1 + len(slots))))
         while True:
             part = self._export(Export(name, most, after, bool(slots)), width, slots)
-            if not len(part.ids):
+            if len(part.ids):
+                yield part
+            if len(part.ids) < most:
                 return
-            yield part
-            after = int(part.ids[-1])
+            after, most = int(part.ids[-1]), at_once
 
     def _export(self, asked: Export, width: int, slots: Sequence[str]) -> TableRows:
         count, ids = np.zeros(1, np.int64), np.empty(asked.most, np.int64)
