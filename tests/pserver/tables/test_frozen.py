@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import islice
@@ -102,6 +103,8 @@ class Course:
     def end(self) -> None:
         while self.readers:
             self.readers.pop().check()
+        if self.table._frozen.now():
+            gc.collect()  # where a kernel was compiled meanwhile, that left its callers to the collector
         assert not self.table._frozen.now()  # whom nobody reads any more costs nothing
 
 
