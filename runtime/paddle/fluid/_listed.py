@@ -119,25 +119,11 @@ LISTED = {
 }
 """Names by module."""
 
-_DETECTION = (
-    "of what detects objects in images there are detectors of one pass (ssd_loss, yolov3_loss), and roi_pool "
-    "and roi_align"
-)
 _SERVERS = "fluid.DistributeTranspiler makes programs of trainers and servers"
 _INSTEAD = {
     **dict.fromkeys(
         ("math_op_patch", "layer_function_generator", "collective"),
         "it is a module of upstream's own making of programs; Block.append_op appends operators",
-    ),
-    **dict.fromkeys(
-        (
-            *("box_decoder_and_assign", "collect_fpn_proposals", "detection_map", "distribute_fpn_proposals"),
-            *("generate_mask_labels", "generate_proposal_labels", "generate_proposals", "locality_aware_nms"),
-            *("matrix_nms", "polygon_box_transform", "prroi_pool", "psroi_pool", "roi_perspective_transform"),
-            *("retinanet_detection_output", "retinanet_target_assign", "rpn_target_assign"),
-            *("deformable_conv", "deformable_roi_pooling"),
-        ),
-        _DETECTION,
     ),
     **dict.fromkeys(
         ("IrGraph", "IrNode", "IrOpNode", "IrVarNode"),

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from paddle._absent import absent
 from paddle._program.description import unique_name
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.guards import default_main_program, program_guard
@@ -22,6 +21,7 @@ from paddle._program.running.fetched import Fetched
 from paddle._program.running.scope import global_scope
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
+from paddle.fluid._mean_precision import MeanPrecision
 
 __all__ = ["Accuracy", "ChunkEvaluator", "DetectionMAP", "EditDistance", "Evaluator"]
 
@@ -184,7 +184,8 @@ class EditDistance(Evaluator):
         return count
 
 
-DetectionMAP = absent("fluid.evaluator.DetectionMAP", "layers.detection_map is not built")
+class DetectionMAP(MeanPrecision, Evaluator):
+    """See ``fluid.metrics.DetectionMAP``; ``eval`` is told by the variables."""
 
 
 def _one(number: float) -> np.ndarray:

@@ -12,7 +12,6 @@ from warnings import warn
 
 import numpy as np
 
-from paddle._absent import NotInThisRelease
 from paddle._engine.auc import area_under_curve
 
 __all__ = [
@@ -203,17 +202,38 @@ class EditDistance(MetricBase):
 
 
 class DetectionMAP(MetricBase):
-    """The mean of what a program computed for each batch as its mean average precision, weighted."""
+    """How well objects are found: over variables, which a run fetches (``get_map_var``), as in 1.8; or, as in
+    0.14, the mean of what runs have fetched, weighted (``update``), where none are given."""
 
-    def __init__(self, name: Any = None, *detection: Any, **options: Any) -> None:
-        if detection or options or not (name is None or isinstance(name, str)):
-            raise NotInThisRelease(
-                "fluid.metrics.DetectionMAP over variables is not in this release: "
-                "layers.detection_map is not built. DetectionMAP(name) with update(value, weight) is"
-            )
-        super().__init__(name)
+    def __init__(self, input: Any = None, *detection: Any, name: str | None = None, **options: Any) -> None:
+        super().__init__(input if isinstance(input, str) else name)
         self.value = 0.0
         self.weight = 0.0
+        self._measured: Any = None
+        if detection or options:
+            from paddle.fluid._mean_precision import MeanPrecision
+
+            self._measured = MeanPrecision(input, *detection, **options)
+            self.has_state, self.cur_map = self._measured.has_state, self._measured.cur_map
+            self.accum_map = self._measured.accum_map
+        elif input is not None and not isinstance(input, str):
+            raise TypeError(
+                "fluid.metrics.DetectionMAP takes what is detected, gt_label and gt_box, or a name"
+            )
+
+    def get_map_var(self) -> tuple[Any, Any]:
+        """The variables of a batch's mean average precision, and of that of all since ``reset``."""
+        if self._measured is None:
+            raise ValueError(f"{self} was given no variables: DetectionMAP(input, gt_label, gt_box, ...)")
+        found: tuple[Any, Any] = self._measured.get_map_var()
+        return found
+
+    def reset(self, executor: Any = None, reset_program: Any = None) -> None:
+        """Begin again; what is measured over variables takes the executor."""
+        if self._measured is None:
+            super().reset()
+        else:
+            self._measured.reset(executor, reset_program)
 
     def update(self, value: Any, weight: Any) -> None:
         """Take the value of a batch and its weight."""

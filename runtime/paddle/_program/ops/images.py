@@ -218,3 +218,18 @@ def _lrn(low: Lowering, op: Operator) -> None:
     out = low.op("lrn", told, X=channels_first(low, op, low.input(op, "X").variable))
     out = out if k == 1.0 else low.op("scale", {"scale": k**-beta}, X=out)
     low.give(op, "Out", as_told(low, op, out))
+
+
+@lowers("space_to_depth", blocksize=1)
+def _space_to_depth(low: Lowering, op: Operator) -> None:
+    """Parts of channels are woven into one larger image, and that is read in another shape."""
+    x, side = low.input(op, "X").variable, int(op.attr("blocksize"))
+    _, channels, height, width = x.shape
+    shape = (channels * side * side, height // side, width // side)
+    if -1 in x.shape[1:]:
+        whole = tuple(-1 if -1 in x.shape[1:] else size for size in shape)
+        low.give(op, "Out", anything(low, (x.shape[0], *whole), x.dtype))
+        return
+    parts = low.op("reshape", {"shape": (-1, side, side, channels // side**2, height, width)}, X=x)
+    woven = low.op("transpose", {"axis": (0, 3, 4, 1, 5, 2)}, X=parts)
+    low.give(op, "Out", low.op("reshape", {"shape": (-1, *shape)}, X=woven))

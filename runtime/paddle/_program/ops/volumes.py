@@ -19,6 +19,7 @@ from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
 from paddle._program.ops.layouts import as_told, channels_first
+from paddle._program.ops.sizes import anything, known_sizes
 
 SAME = "SAME"
 _MOVING: dict[str, Any] = {
@@ -189,3 +190,34 @@ def _parted(how: str, size: tuple[int, ...]) -> Pass:
     if how == "max":
         return "adaptive_max_pool2d", {"size": size}
     return "bilinear_interp", {"size": size, "method": "average"}
+
+
+@lowers(
+    "trilinear_interp",
+    out_d=-1,
+    out_h=-1,
+    out_w=-1,
+    scale=0.0,
+    interp_method="trilinear",
+    align_corners=True,
+    align_mode=1,
+    data_layout="NCHW",
+)
+def _resized(low: Lowering, op: Operator) -> None:
+    """Between voxels: each plane is resized, and then lines along the depth."""
+    x = channels_first(low, op, low.input(op, "X").variable, "data_layout")
+    if low.has(op, "OutSize") or low.has(op, "SizeTensor"):
+        sizes = known_sizes(low, op, "", "SizeTensor", "OutSize")
+    elif op.attr("scale") and int(op.attr("out_d")) < 1:
+        sizes = tuple(int(size * op.attr("scale")) if size > 0 else -1 for size in x.shape[2:])
+    else:
+        sizes = tuple(int(op.attr(name)) for name in ("out_d", "out_h", "out_w"))
+    if sizes is None or -1 in (*sizes, *x.shape[1:]):
+        out = anything(low, (*x.shape[:2], *(sizes or (-1, -1, -1))), x.dtype)
+        low.give(op, "Out", as_told(low, op, out, "data_layout"))
+        return
+    told: dict[str, Any] = {"method": "bilinear", "align_corners": bool(op.attr("align_corners"))}
+    told["align_mode"] = int(op.attr("align_mode"))
+    planes, lines = {**told, "size": sizes[1:]}, {**told, "size": (sizes[0], sizes[1] * sizes[2])}
+    out = volumes.by_axes(low.builder, x, ("bilinear_interp", planes), ("bilinear_interp", lines)).out
+    low.give(op, "Out", as_told(low, op, out, "data_layout"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
-from paddle.fluid.layers.appending import appended, several, sizes_of
+from paddle.fluid.layers.appending import appended, several
 from paddle.fluid.layers.windows import (
     Sides,
     around,
@@ -24,12 +23,9 @@ __all__ = [
     "adaptive_pool2d",
     "conv2d",
     "conv2d_transpose",
-    "image_resize",
     "lrn",
     "maxout",
     "pool2d",
-    "resize_bilinear",
-    "resize_nearest",
     "temporal_shift",
 ]
 
@@ -170,71 +166,6 @@ def lrn(
 def maxout(x: Variable, groups: int, name: str | None = None, axis: int = 1) -> Variable:
     """The greatest of every ``groups`` channels."""
     return appended("maxout", {"X": x}, {"groups": groups, "axis": axis}, name=name)
-
-
-def image_resize(
-    input: Variable,
-    out_shape: Variable | Sequence[int] | None = None,
-    scale: float | None = None,
-    name: str | None = None,
-    resample: str = "BILINEAR",
-    actual_shape: Variable | None = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-    data_format: str = "NCHW",
-) -> Variable:
-    """Images of another size, between pixels or by the nearest."""
-    types = {"BILINEAR": "bilinear_interp", "NEAREST": "nearest_interp"}
-    if resample not in types:
-        raise BadArgument(
-            f"image_resize: resample is one of {sorted(types)} in this release, not {resample!r}"
-        )
-    if out_shape is None and scale is None:
-        raise BadArgument("image_resize: tell out_shape or scale")
-    if isinstance(scale, Variable):
-        raise BadArgument("image_resize: a scale that is computed is not in this release: tell out_shape")
-    told = out_shape if actual_shape is None else actual_shape
-    inputs, sizes = ({}, [-1, -1]) if told is None else sizes_of(told, whole="OutSize", each="SizeTensor")
-    attrs = {
-        "out_h": sizes[0] if sizes else -1,
-        "out_w": sizes[1] if sizes else -1,
-        "scale": 0.0 if out_shape is not None or scale is None else float(scale),
-        "interp_method": resample.lower(),
-        "align_corners": align_corners,
-        "align_mode": align_mode,
-        "data_layout": data_format,
-    }
-    channel_axis("image_resize", data_format, *_FORMATS)
-    return appended(types[resample], {"X": input, **inputs}, attrs, name=name)
-
-
-def resize_bilinear(
-    input: Variable,
-    out_shape: Variable | Sequence[int] | None = None,
-    scale: float | None = None,
-    name: str | None = None,
-    actual_shape: Variable | None = None,
-    align_corners: bool = True,
-    align_mode: int = 1,
-    data_format: str = "NCHW",
-) -> Variable:
-    """Images of another size, between pixels."""
-    told = (actual_shape, align_corners, align_mode, data_format)
-    return image_resize(input, out_shape, scale, name, "BILINEAR", *told)
-
-
-def resize_nearest(
-    input: Variable,
-    out_shape: Variable | Sequence[int] | None = None,
-    scale: float | None = None,
-    name: str | None = None,
-    actual_shape: Variable | None = None,
-    align_corners: bool = True,
-    data_format: str = "NCHW",
-) -> Variable:
-    """Images of another size, by the nearest pixel."""
-    told = (actual_shape, align_corners, 1, data_format)
-    return image_resize(input, out_shape, scale, name, "NEAREST", *told)
 
 
 def temporal_shift(x: Variable, seg_num: int, shift_ratio: float = 0.25, name: str | None = None) -> Variable:

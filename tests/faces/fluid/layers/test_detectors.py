@@ -55,6 +55,34 @@ def test_gradients_of_a_detector_of_one_pass() -> None:
     assert_gradients(lambda: layers.reduce_sum(single_shot({})), feed, ["c", "l"], step=2e-3)
 
 
+def trained_from_zeros(steps: int) -> list[float]:
+    """The losses of features that are drawn, and of heads that begin with zeros."""
+    image = fluid.data("im", [None, 3, 64, 64])
+    x = layers.conv2d(image, 8, 3, stride=8, padding=1, act="relu")
+    y = layers.conv2d(x, 8, 3, stride=2, padding=1, act="relu")
+    z = layers.conv2d(y, 8, 3, stride=2, padding=1, act="relu")
+    heads = layers.multi_box_head([x, y, z], image, 64, 4, [[2.0], [2.0, 3.0], [2.0]], 20, 90, clip=True)
+    counts, own = [2, 3, 4, 2, 3], np.random.RandomState(3)
+    label = own.randint(1, 4, (14, 1)).astype(np.int32)
+    feed: Feed = {"im": np.random.RandomState(1).randn(5, 3, 64, 64).astype(np.float32)}
+    right = data(feed, "g", boxes(14, seed=9), counts), data(feed, "y", label, counts)
+    loss = layers.reduce_sum(layers.ssd_loss(*heads[:2], *right, *heads[2:]))
+    fluid.optimizer.SGD(0.2).minimize(loss)
+    exe, drawn = fluid.Executor(), np.random.RandomState(5)
+    exe.run(fluid.default_startup_program())
+    for each in sorted(fluid.default_main_program().all_parameters(), key=lambda each: each.name):
+        is_drawn = each.name[:8] in ("conv2d_0", "conv2d_1", "conv2d_2")
+        value = drawn.randn(*each.shape) * 0.2 if is_drawn else np.zeros(each.shape)
+        fluid.global_scope().find_var(each.name).get_tensor().set(value.astype(np.float32), None)
+    return [float(exe.run(feed=feed, fetch_list=[loss])[0].reshape(-1)[0]) for _ in range(steps)]
+
+
+def test_priors_that_cost_the_same_are_chosen_as_in_1_8() -> None:
+    with fluid.unique_name.guard():
+        found = trained_from_zeros(6)
+    np.testing.assert_allclose(found, [12.1898, 12.0098, 11.761, 11.35, 10.8717, 10.4243], rtol=2e-5)
+
+
 def test_heads_have_a_place_and_scores_for_each_prior() -> None:
     image = fluid.data("im", [None, 3, 64, 64])
     first = layers.conv2d(image, 4, 3, stride=8, padding=1)
@@ -71,6 +99,15 @@ def test_heads_have_a_place_and_scores_for_each_prior() -> None:
     assert scores.shape == (1, count, 5)
     np.testing.assert_allclose(spread, np.broadcast_to(np.float32([0.1, 0.1, 0.2, 0.2]), spread.shape))
     np.testing.assert_allclose(prior[0], np.float32([4 - 3.2, 4 - 3.2, 4 + 3.2, 4 + 3.2]) / 64, rtol=1e-5)
+
+
+def test_a_head_over_one_input_puts_nothing_together() -> None:
+    image = fluid.data("im", [None, 3, 64, 64])
+    first = layers.conv2d(image, 4, 3, stride=8, padding=1)
+    told: dict[str, Any] = {"min_sizes": [20.0], "max_sizes": [40.0]}
+    places, scores, prior, spread = layers.multi_box_head([first], image, 64, 5, [[2.0]], **told)
+    assert [tuple(each.shape) for each in (places, scores)] == [(-1, 8 * 8 * 4 * 4), (-1, 8 * 8 * 4 * 5)]
+    assert tuple(prior.shape) == tuple(spread.shape) == (8, 8, 4, 4)
 
 
 def cells(feed: Feed, scored: bool, **more: Any) -> Any:

@@ -10,6 +10,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.boxes.described import array_of, described, ends_of, say, shape_of
+from paddle._program.ops.boxes.pixels import decoded
 from paddle._program.running.host import Host
 from paddle._program.running.lod_tensor import LoDTensor
 
@@ -98,3 +99,34 @@ def _box_clip(host: Host, op: Operator) -> None:
         rows[..., 0::2] = np.clip(rows[..., 0::2], 0, width)
         rows[..., 1::2] = np.clip(rows[..., 1::2], 0, height)
     host.give(op, "Output", LoDTensor(boxes, given.lod()) if isinstance(given, LoDTensor) else boxes)
+
+
+def _of_assigned(op: Operator) -> None:
+    target = described(op, "TargetBox")
+    say(op, "DecodeBox", target.shape, target.dtype, target.lod_level)
+    say(op, "OutputAssignBox", shape_of(op, "PriorBox"), target.dtype, target.lod_level)
+
+
+@hosts("box_decoder_and_assign", infer=_of_assigned, box_clip=4.135)
+def _box_decoder_and_assign(host: Host, op: Operator) -> None:
+    """Of each class the box that offsets from a region say, and of the class that scores best, but for the
+    first one; where none scores above -1, the region itself."""
+    regions, spread = array_of(host, op, "PriorBox"), array_of(host, op, "PriorBoxVar").reshape(-1)[:4]
+    given, scores = host.input(op, "TargetBox"), array_of(host, op, "BoxScore")
+    offset = np.asarray(given).reshape(len(regions), -1, 4) * spread
+    boxes = decoded(regions[:, None], offset, float(op.attr("box_clip"))).astype(regions.dtype)
+    others = np.concatenate([np.full((len(scores), 1), -1.0, scores.dtype), scores[:, 1:]], 1)
+    best = others.argmax(1)
+    found = np.where(best[:, None] > 0, boxes[np.arange(len(boxes)), best], regions)
+    for slot, value in (("DecodeBox", boxes.reshape(len(boxes), -1)), ("OutputAssignBox", found)):
+        host.give(op, slot, LoDTensor(value, given.lod()) if isinstance(given, LoDTensor) else value)
+
+
+@hosts("polygon_box_transform", infer=_like_input)
+def _polygon_box_transform(host: Host, op: Operator) -> None:
+    """Places of corners, four pixels to each of a map, from how far they lie: x and y by turns."""
+    given = array_of(host, op, "Input")
+    rows, columns = (4 * np.arange(size, dtype=given.dtype) for size in given.shape[2:])
+    found = np.empty_like(given)
+    found[:, 0::2], found[:, 1::2] = columns - given[:, 0::2], rows[:, None] - given[:, 1::2]
+    host.give(op, "Output", found)

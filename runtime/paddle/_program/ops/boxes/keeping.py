@@ -12,7 +12,6 @@ from paddle._absent import NotInThisRelease
 from paddle._program.description.operator import Operator
 from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.boxes.described import array_of, described, ends_of, say, shape_of
-from paddle._program.ops.boxes.geometry import overlaps
 from paddle._program.running.host import Host
 from paddle._program.running.lod_tensor import LoDTensor, offsets
 
@@ -32,24 +31,50 @@ class _Image:
 
 
 def kept(
-    boxes: np.ndarray, order: np.ndarray, threshold: float, eta: float = 1.0, normalized: bool = True
+    boxes: np.ndarray,
+    order: np.ndarray,
+    threshold: float,
+    eta: float = 1.0,
+    normalized: bool = True,
+    most: int | None = None,
 ) -> list[int]:
     """Of boxes in an order those that overlap none before by more than ``threshold``, which shrinks by
-    ``eta`` with each that is kept, while it is above 0.5."""
+    ``eta`` with each that is kept, while it is above 0.5; the first ``most`` of them."""
     found: list[int] = []
-    for place in order.tolist():
-        if found and _shares(boxes[place], boxes[found], normalized).max() > threshold:
+    left = np.asarray(order)
+    own, nearest = boxes[left], np.full(len(left), -np.inf, boxes.dtype)
+    for at, place in enumerate(left.tolist()):
+        if nearest[at] > threshold:
             continue
         found.append(place)
+        if len(found) == most:
+            break
+        np.maximum(nearest[at:], shares(own[at], own[at:], normalized), out=nearest[at:])
         if eta < 1.0 and threshold > 0.5:
             threshold *= eta
     return found
 
 
-def _shares(box: np.ndarray, others: np.ndarray, normalized: bool) -> np.ndarray:
-    """How much a box and others overlap; not at all where one ends before the other begins."""
+def shares(box: np.ndarray, others: np.ndarray, normalized: bool) -> np.ndarray:
+    """How much a box and others overlap; not at all where one ends before the other begins. A box that ends
+    before it begins has no area."""
+    one = 0.0 if normalized else 1.0
     apart = (box[:2] > others[:, 2:]).any(1) | (box[2:] < others[:, :2]).any(1)
-    return np.where(apart, 0.0, overlaps(box[None], others, normalized)[0])
+    shared = (np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2]) + one).prod(1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = shared / (_areas(box[None], one) + _areas(others, one) - shared)
+    return np.where(apart, 0.0, found)
+
+
+def _areas(boxes: np.ndarray, one: float) -> np.ndarray:
+    sides = boxes[:, 2:] - boxes[:, :2]
+    return np.where((sides < 0).any(1), 0.0, (sides + one).prod(1))
+
+
+def boxes_of_four(op: Operator) -> None:
+    """Refuse polygons."""
+    if (sides := shape_of(op, "BBoxes")[-1]) != 4:
+        raise NotInThisRelease(f"operator {op.type!r} takes boxes of four numbers, not polygons of {sides}")
 
 
 def _of_kept(op: Operator) -> None:
@@ -72,9 +97,7 @@ def _of_kept(op: Operator) -> None:
 )
 def _multiclass_nms(host: Host, op: Operator) -> None:
     """(label, score, box) of what is kept of each image, by label, the best first."""
-    sides = shape_of(op, "BBoxes")[-1]
-    if sides != 4:
-        raise NotInThisRelease(f"operator {op.type!r} takes boxes of four numbers, not polygons of {sides}")
+    boxes_of_four(op)
     images = [_chosen(op, image) for image in _images(host, op)]
     rows = [row for each in images for row in each]
     ends = offsets(map(len, images))

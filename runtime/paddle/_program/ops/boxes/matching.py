@@ -98,7 +98,12 @@ def _of_mined(op: Operator) -> None:
     mining_type="max_negative",
 )
 def _mine_hard_examples(host: Host, op: Operator) -> None:
-    """Of the priors that match nothing those which cost most, as many for each that matches as is told."""
+    """Of the priors that match nothing those which cost most, as many for each that matches as is told.
+
+    Priors that cost the same are common: all that see a blank wall do, and at first all that learn from equal
+    weights. Which of them are chosen tells what is learned, so they are sorted as in the original."""
+    from paddle._engine.kernels.introsort import sort_falling  # loads numba
+
     losses, matches = array_of(host, op, "ClsLoss"), array_of(host, op, "MatchIndices").copy()
     near = array_of(host, op, "MatchDist")
     is_hard = op.attr("mining_type") == "hard_example"
@@ -110,7 +115,7 @@ def _mine_hard_examples(host: Host, op: Operator) -> None:
             np.ones(len(own), bool) if is_hard else (own == -1) & (how_near < op.attr("neg_dist_threshold"))
         )
         wanted = op.attr("sample_size") if is_hard else int((own >= 0).sum() * op.attr("neg_pos_ratio"))
-        chosen = np.sort(may[np.argsort(-cost[may], kind="stable")[: int(wanted)]])
+        chosen = np.sort(may[sort_falling(cost[may])[: int(wanted)]])
         if is_hard:
             left = np.setdiff1d(np.arange(len(own)), chosen)
             negative = chosen[own[chosen] == -1]

@@ -54,7 +54,7 @@ def _roi_pool(host: Host, op: Operator) -> None:
     height, width = x.shape[2:]
     out = np.zeros((len(regions), x.shape[1], op.attr("pooled_height"), op.attr("pooled_width")), x.dtype)
     places = np.full(out.shape, -1, np.int64)
-    for number, image in _by_image(ends_of(host, op, "ROIs")):
+    for number, image in by_regions(ends_of(host, op, "ROIs")):
         for row, column, down, across in _windows(op, regions[number], (height, width)):
             seen = x[image][:, down, across]
             if not seen.size:
@@ -67,13 +67,15 @@ def _roi_pool(host: Host, op: Operator) -> None:
     host.give(op, "Argmax", places)
 
 
-def _by_image(ends: list[int]) -> Iterator[tuple[int, int]]:
+def by_regions(ends: list[int]) -> Iterator[tuple[int, int]]:
+    """Each region by number, and its image."""
     for image, (first, end) in enumerate(pairwise(ends)):
         for number in range(first, end):
             yield number, image
 
 
-def _ends(done: Done) -> list[int]:
+def ends_then(done: Done) -> list[int]:
+    """Where the regions of each image began and ended."""
     value = done.input("ROIs")
     lod = value.lod() if isinstance(value, LoDTensor) else []
     return list(lod[-1]) if lod else [0, len(np.asarray(value))]
@@ -86,7 +88,7 @@ def _roi_pool_back(done: Done, slopes: Slopes) -> None:
         return
     x, (places,) = np.asarray(done.input("X")), done.outputs("Argmax")
     found = np.zeros((*x.shape[:2], x.shape[2] * x.shape[3]), x.dtype)
-    for number, image in _by_image(_ends(done)):
+    for number, image in by_regions(ends_then(done)):
         channel, row, column = np.nonzero(places[number] >= 0)
         np.add.at(
             found[image], (channel, places[number, channel, row, column]), came[number, channel, row, column]
@@ -126,15 +128,15 @@ def _roi_align(host: Host, op: Operator) -> None:
     """Of each cell of a region the mean of samples between pixels."""
     x, regions = array_of(host, op, "X"), array_of(host, op, "ROIs")
     out = np.zeros((len(regions), x.shape[1], op.attr("pooled_height"), op.attr("pooled_width")), x.dtype)
-    for number, image in _by_image(ends_of(host, op, "ROIs")):
+    for number, image in by_regions(ends_of(host, op, "ROIs")):
         down, across = _aligned(op, regions[number], x.shape[2:])
-        rows, columns = _touched(down), _touched(across)
+        rows, columns = touched(down), touched(across)
         seen: Any = x[image][:, rows, columns]
         out[number] = down[:, rows] @ seen @ across[:, columns].T
     host.give(op, "Out", out)
 
 
-def _touched(weights: np.ndarray) -> slice:
+def touched(weights: np.ndarray) -> slice:
     """The pixels that count at all."""
     found = np.flatnonzero(weights.any(0))
     return slice(int(found[0]), int(found[-1]) + 1) if len(found) else slice(0, 0)
@@ -147,8 +149,8 @@ def _roi_align_back(done: Done, slopes: Slopes) -> None:
         return
     x, regions = np.asarray(done.input("X")), np.asarray(done.input("ROIs"))
     found = np.zeros_like(x)
-    for number, image in _by_image(_ends(done)):
+    for number, image in by_regions(ends_then(done)):
         down, across = _aligned(done.op, regions[number], x.shape[2:])
-        rows, columns = _touched(down), _touched(across)
+        rows, columns = touched(down), touched(across)
         found[image][:, rows, columns] += down[:, rows].T @ came[number] @ across[:, columns]
     done.add(slopes, "X", found)

@@ -19,21 +19,26 @@ def _line(size: int, aligned: bool) -> np.ndarray:
     return np.linspace(-1, 1, size) * (size - 1) / size
 
 
-def _points(told: Attrs) -> np.ndarray:
+def _points(told: Attrs, shape: np.ndarray | None) -> np.ndarray:
     """(x, y, 1) of each pixel."""
-    _, _, height, width = told["output_shape"]
+    _, _, height, width = told["output_shape"] if shape is None else shape.reshape(-1).tolist()
     rows, columns = (_line(size, told["align_corners"]) for size in (height, width))
     grid = np.broadcast_arrays(columns[None, :], rows[:, None], 1.0)
     return np.stack(grid, -1)
 
 
+def _grid_shape(told: Attrs, theta: Shape, shape: Shape | None) -> Shape:
+    sides = told["output_shape"][2:] if shape is None else (-1, -1)
+    return (theta[0], *sides, 2)
+
+
 Formula(
     "affine_grid",
-    "Theta",
+    "Theta OutputShape?",
     "Output",
-    lambda told, theta: np.einsum("hwk,nck->nhwc", _points(told), theta),
-    lambda told, arrays, outs, came: [np.einsum("hwk,nhwc->nck", _points(told), came)],
-    lambda told, theta: (theta[0], *told["output_shape"][2:], 2),
+    lambda told, theta, shape: np.einsum("hwk,nck->nhwc", _points(told, shape), theta),
+    lambda told, arrays, outs, came: [np.einsum("hwk,nhwc->nck", _points(told, arrays[1]), came), None],
+    _grid_shape,
 ).register(output_shape=(), align_corners=True)
 
 

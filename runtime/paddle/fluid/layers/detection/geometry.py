@@ -8,7 +8,10 @@ from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle.fluid.layers.detection.chosen import chosen
 
-__all__ = ["box_clip", "box_coder", "iou_similarity"]
+__all__ = [
+    *("box_clip", "box_coder", "box_decoder_and_assign", "iou_similarity"),
+    "polygon_box_transform",
+]
 
 
 def iou_similarity(
@@ -47,3 +50,27 @@ def box_coder(
 def box_clip(input: Variable, im_info: Variable, name: str | None = None) -> Variable:
     """Boxes held within their images, of which ``im_info`` says height, width and scale."""
     return chosen("box_clip", {"Input": input, "ImInfo": im_info}, {"Output": None})[0]
+
+
+def box_decoder_and_assign(
+    prior_box: Variable,
+    prior_box_var: Variable,
+    target_box: Variable,
+    box_score: Variable,
+    box_clip: float,
+    name: str | None = None,
+) -> tuple[Variable, Variable]:
+    """Of each region and class the box that offsets say, (n, 4 * classes), and the box of the class that
+    scores best, the first one aside, (n, 4). ``prior_box_var``: what offsets are multiplied by, four numbers;
+    ``box_clip``: the logarithm of how much larger than a region a box may be."""
+    inputs = {"PriorBox": prior_box, "PriorBoxVar": prior_box_var}
+    inputs |= {"TargetBox": target_box, "BoxScore": box_score}
+    outs = {"DecodeBox": None, "OutputAssignBox": None}
+    boxes, best = chosen("box_decoder_and_assign", inputs, outs, {"box_clip": box_clip})
+    return boxes, best
+
+
+def polygon_box_transform(input: Variable, name: str | None = None) -> Variable:
+    """Where corners lie, x and y by turns along the channels, from how far each pixel says, of which four go
+    to a step."""
+    return chosen("polygon_box_transform", {"Input": input}, {"Output": None})[0]

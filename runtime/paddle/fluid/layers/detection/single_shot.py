@@ -144,7 +144,8 @@ def multi_box_head(
 ) -> tuple[Variable, Variable, Variable, Variable]:
     """Of all features offsets, (n, priors, 4), and scores, (n, priors, classes), by a convolution each, and
     their priors, (priors, 4), with variances. Sizes are told, or follow from ``base_size`` and the ratios in
-    hundredths, in even steps from features to features."""
+    hundredths, in even steps from features to features. Of one input, as in 1.8.5, nothing is put together:
+    (n, priors * 4), (n, priors * classes), and priors as ``prior_box`` gives them."""
     smallest, largest = _sizes(len(inputs), base_size, min_ratio, max_ratio, min_sizes, max_sizes)
     across, down = (steps, steps) if steps is not None else (step_w, step_h)
     for what, given in (("aspect_ratios", aspect_ratios), ("step_w", across), ("step_h", down)):
@@ -161,18 +162,21 @@ def multi_box_head(
         count = int(box.shape[2])
         for rows, size in zip(found, (4, num_classes), strict=False):
             said = transpose(conv2d(features, count * size, **moving), [0, 2, 3, 1])
-            rows.append(reshape(said, [0, -1, size]))
-        found[2].append(reshape(box, [-1, 4]))
-        found[3].append(reshape(spread, [-1, 4]))
-    places, scores, boxes, spreads = (
-        _joined(each, axis) for each, axis in zip(found, (1, 1, 0, 0), strict=True)
-    )
+            rows.append(flatten(said, axis=1))
+        found[2].append(box)
+        found[3].append(spread)
+    places, scores, boxes, spreads = _joined(found, num_classes)
     boxes.stop_gradient = spreads.stop_gradient = True
     return places, scores, boxes, spreads
 
 
-def _joined(parts: list[Variable], axis: int) -> Variable:
-    return parts[0] if len(parts) == 1 else concat(parts, axis=axis)
+def _joined(found: list[list[Variable]], classes: int) -> list[Variable]:
+    """Of all inputs; of one as it is."""
+    if len(found[0]) == 1:
+        return [each[0] for each in found]
+    rows = zip(found[:2], (4, classes), strict=True)
+    said = [reshape(concat(each, axis=1), [0, -1, size]) for each, size in rows]
+    return said + [concat([flatten(one, axis=3) for one in each]) for each in found[2:]]
 
 
 def _sizes(
