@@ -12,6 +12,7 @@ from paddle._program.description import unique_name
 from paddle._program.description.guards import program_guard
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
+from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 
@@ -40,8 +41,15 @@ class MeanPrecision:
     ) -> None:
         from paddle.fluid import layers
 
-        self.helper = LayerHelper("map_eval")
         columns = [gt_label] if gt_difficult is None else [gt_label, gt_difficult]
+        for each in (input, gt_box, *columns):
+            if not isinstance(each, Variable):
+                raise BadArgument(
+                    f"DetectionMAP takes Variables, what is detected and what is right, not {each!r}"
+                )
+        if class_num is None:
+            raise BadArgument("DetectionMAP: class_num says how many classes there are, with none")
+        self.helper = LayerHelper("map_eval")
         label = layers.concat([*(layers.cast(each, gt_box.dtype) for each in columns), gt_box], axis=1)
         told = (class_num, background_label, overlap_threshold, evaluate_difficult)
         self.cur_map = layers.detection_map(input, label, *told, ap_version=ap_version)

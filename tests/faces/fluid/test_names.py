@@ -133,8 +133,8 @@ def test_a_layer_is_found_in_the_module_that_upstream_had_it_in() -> None:
     assert (ops.sqrt, tensor.cast, nn.cos_sim) == (fluid.layers.sqrt, fluid.layers.cast, fluid.layers.cos_sim)
     assert control_flow.increment is fluid.layers.increment
     assert _decay_step_counter().shape == (1,)
-    with pytest.raises(NotInThisRelease, match=r"fluid\.layers\.matrix_nms is not in this release"):
-        _ = fluid.layers.detection.matrix_nms
+    with pytest.raises(NotInThisRelease, match=r"fluid\.layers\.lstm is not in this release"):
+        _ = nn.lstm
     with pytest.raises(AttributeError, match=r"reduce_maen does not exist; did you mean reduce_mean"):
         _ = nn.reduce_maen
 

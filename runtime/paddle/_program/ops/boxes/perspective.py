@@ -5,6 +5,8 @@ Guarantee: a pixel whose place lies beyond the region or the image is 0, and the
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paddle._program.description.operator import Operator
@@ -63,7 +65,8 @@ def _within(x: np.ndarray, y: np.ndarray, corners: np.ndarray) -> np.ndarray:
         at = (y - y0) * (x1 - x0) / (y1 - y0) + x0
         found |= (np.abs(at - x) < _NEAR) & (y > low - _NEAR) & (y < high + _NEAR)
         crossed += (y >= low + _NEAR) & (y - high <= _NEAR) & (at - x > _NEAR)
-    return found | (crossed % 2 == 1)
+    within: np.ndarray = found | (crossed % 2 == 1)
+    return within
 
 
 def _placed(
@@ -117,5 +120,6 @@ def _straightened_back(done: Done, slopes: Slopes) -> None:
     for number, image in by_regions(ends_then(done)):
         for place, share in _placed(done.op, regions[number], x.shape[2:])[2]:
             flat = (came[number] * share).reshape(x.shape[1], -1)
-            np.add.at(found[image], (slice(None), place.reshape(-1)), flat)
+            put: Any = (slice(None), place.reshape(-1))
+            np.add.at(found[image], put, flat)
     done.add(slopes, "X", found.reshape(x.shape))
