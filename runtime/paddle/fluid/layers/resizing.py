@@ -1,4 +1,4 @@
-"""Layers of images and volumes in another size.
+"""Layers of images and volumes in another size, and of images read at places of one's own.
 
 They must never read a pixel. Guarantee: what is told is refused by name where it has no meaning.
 """
@@ -14,7 +14,10 @@ from paddle._program.errors import BadArgument
 from paddle.fluid.layers.appending import appended, sizes_of
 from paddle.fluid.layers.windows import channel_axis
 
-__all__ = ["image_resize", "image_resize_short", "resize_bilinear", "resize_nearest", "resize_trilinear"]
+__all__ = [
+    *("affine_grid", "grid_sampler", "image_resize", "image_resize_short", "resize_bilinear"),
+    *("resize_nearest", "resize_trilinear", "space_to_depth"),
+]
 
 _TYPES = {"BILINEAR": "bilinear_interp", "NEAREST": "nearest_interp", "TRILINEAR": "trilinear_interp"}
 _FORMATS = {4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
@@ -144,3 +147,35 @@ def image_resize_short(input: Variable, out_short_len: int, resample: str = "BIL
     sizes = [floor(side * (out_short_len / short) + 0.5) for side in input.shape[2:]]
     sizes[list(input.shape[2:]).index(short)] = out_short_len
     return image_resize(input, sizes, resample=resample)
+
+
+def affine_grid(theta: Variable, out_shape: Variable | Sequence[int], name: str | None = None) -> Variable:
+    """Where each pixel of images of ``out_shape``, (n, channels, height, width), is read: ``theta``, (n, 2,
+    3), times (x, y, 1), which go from -1 to 1 over an image: (n, height, width, 2). As in 1.8.5 ``name`` is
+    not asked."""
+    if isinstance(out_shape, Variable):
+        return appended("affine_grid", {"Theta": theta, "OutputShape": out_shape}, out="Output")
+    if not isinstance(out_shape, list | tuple) or len(out_shape) != 4:
+        raise BadArgument(f"affine_grid: out_shape is four sizes or a Variable, not {out_shape!r}")
+    return appended("affine_grid", {"Theta": theta}, {"output_shape": list(out_shape)}, out="Output")
+
+
+def grid_sampler(x: Variable, grid: Variable, name: str | None = None) -> Variable:
+    """Images (n, channels, height, width) read between pixels at ``grid``, (n, rows, columns, 2), of x and y
+    from -1 to 1; beyond an image there is 0."""
+    return appended("grid_sampler", {"X": x, "Grid": grid}, out="Output", name=name)
+
+
+def space_to_depth(x: Variable, blocksize: int, name: str | None = None) -> Variable:
+    """(n, channels * blocksize**2, height / blocksize, width / blocksize): pixels among the channels, in the
+    order in which 1.8.5 lays them: channels are cut into blocksize**2 parts, which are woven into one image
+    of that many times the size, and what lies in memory then is read in the shape above."""
+    if not isinstance(blocksize, int) or isinstance(blocksize, bool) or blocksize < 1:
+        raise BadArgument(f"space_to_depth: blocksize is a whole number above 0, not {blocksize!r}")
+    sizes = zip(x.shape[1:], (blocksize**2, blocksize, blocksize), strict=True) if len(x.shape) == 4 else ()
+    if len(x.shape) != 4 or any(size > 0 and size % part for size, part in sizes):
+        raise BadArgument(
+            f"space_to_depth: channels are parted by {blocksize**2}, height and width by {blocksize}, and "
+            f"{list(x.shape)} cannot be"
+        )
+    return appended("space_to_depth", {"X": x}, {"blocksize": blocksize}, name=name)
