@@ -236,6 +236,11 @@ TABLE = (
     ),
     Row("_program.ops.files", "_program.{description, errors, files, lowering, running}", "numpy pathlib"),
     Row(
+        "_program.ops.boxes.matching",
+        "_engine.kernels.introsort _program.{description, errors, lowering, ops, running}",
+        "numpy",
+    ),
+    Row(
         "_program.ops.averaging",
         "_absent _engine.{averages, exchange} _program.{description, lowering, running}",
         "numpy",
