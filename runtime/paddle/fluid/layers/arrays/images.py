@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle.fluid.layers.appending import appended, sizes_of
-from paddle.fluid.layers.images import image_resize
+from paddle.fluid.layers.resizing import image_resize
 
 __all__ = ["interpolate"]
 
