@@ -20,7 +20,8 @@ THERE = """
     transpiler.inference_transpiler:InferenceTranspiler contrib:ctr_metric_bundle
     wrapped_decorator:signature_safe_contextmanager log_helper:get_logger framework:ZERO_VAR_SUFFIX
     contrib.layers.nn:sparse_embedding contrib.layers.metric_op:ctr_metric_bundle contrib:StateCell
-    contrib.decoder:BeamSearchDecoder contrib.layers:rnn_impl layers:core framework:core
+    contrib.decoder:BeamSearchDecoder contrib.layers:rnn_impl
+    layers:core framework:core layer_helper:in_dygraph_mode
     incubate.fleet.parameter_server.distribute_transpiler:StrategyFactory
     incubate.fleet.parameter_server.distribute_transpiler:DistributedStrategy
     incubate.fleet.parameter_server.distribute_transpiler:TrainerRuntimeConfig
