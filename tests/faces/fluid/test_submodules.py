@@ -21,14 +21,14 @@ THERE = """
     wrapped_decorator:signature_safe_contextmanager log_helper:get_logger framework:ZERO_VAR_SUFFIX
     contrib.layers.nn:sparse_embedding contrib.layers.metric_op:ctr_metric_bundle contrib:StateCell
     contrib.decoder:BeamSearchDecoder contrib.layers:rnn_impl
-    layers:core framework:core layer_helper:in_dygraph_mode
+    layers:core framework:core layer_helper:in_dygraph_mode layers.distributions:Normal
     incubate.fleet.parameter_server.distribute_transpiler:StrategyFactory
     incubate.fleet.parameter_server.distribute_transpiler:DistributedStrategy
     incubate.fleet.parameter_server.distribute_transpiler:TrainerRuntimeConfig
 """.split()  # noqa: SIM905  read in columns
 ABSENT = """
     async_executor concurrency data_generator dataloader default_scope_funcs distributed generator
-    proto trainer_factory layers.math_op_patch layers.collective layers.distributions contrib.slim
+    proto trainer_factory layers.math_op_patch layers.collective contrib.slim
 """.split()  # noqa: SIM905  read in columns
 
 
