@@ -37,7 +37,7 @@ _OF_V2 = frozenset(
 )
 _AT_ONCE = "it computes at once (dygraph), and programs are static here: paddle.enable_static()"
 _LATER = {
-    **dict.fromkeys(("DataParallel", "Model", "Tensor", "autograd", "grad", "jit"), _AT_ONCE),
+    **dict.fromkeys(("DataParallel", "Model", "autograd", "grad", "jit"), _AT_ONCE),
     "amp": "it is of what computes at once; programs have paddle.static.amp.decorate",
     **dict.fromkeys(("callbacks", "flops", "hapi", "summary"), _AT_ONCE),
     **dict.fromkeys(

@@ -6,6 +6,7 @@ It must never import what it names. Guarantee: no name is here twice.
 from __future__ import annotations
 
 _NAMES = {
+    "_eager": "Tensor",
     "_mode": "disable_static enable_static in_dynamic_mode no_grad",
     "device": """
         get_cudnn_version get_device is_compiled_with_cinn is_compiled_with_cuda

@@ -21,7 +21,7 @@ PACKAGE = Path(paddle.__file__).parent
 
 NAMED = {
     "__init__": (
-        "* _mode _program.description.dtypes _program.description.limits _program.files.objects "
+        "* _eager _mode _program.description.dtypes _program.description.limits _program.files.objects "
         "_program.running.places device fluid framework linalg tensor v2"
     ),
     "_aliases": "*",  # the packages that have another name, too

@@ -123,6 +123,7 @@ TABLE = (
     Row("_profiling", "_engine.{profile, profile_table}", "atexit os pathlib sys"),
     # The 2.x generation. What stands for a name of another module by its text stands here by no name.
     Row("_homes"),
+    Row("_eager", "_absent"),
     Row("_public_names", "_absent", "sys"),
     Row("_mode", "_absent _homes _program.description.{arithmetic, written}", "importlib"),
     Row("framework", "_program.{description, writing} fluid.core"),
