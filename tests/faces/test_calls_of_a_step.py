@@ -4,6 +4,7 @@ of functions of this package. What is the same at every step is made once, and n
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -35,11 +36,14 @@ def calls_of(step: Callable[[], object]) -> list[str]:
             called.append(f"{Path(frame.f_code.co_filename).name}:{frame.f_code.co_name}")
 
     before = sys.getprofile()
+    gc.collect()
+    gc.disable()  # what it calls of objects that others have left is no part of a step
     sys.setprofile(note)
     try:
         step()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return called
 
 

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
 from paddle._engine.errors import FeedError, ShapeError
+from paddle._engine.ops import shapes
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
 
@@ -31,6 +33,12 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
         raise ShapeError(f"{len(scores)} steps have {len(chosen)} choices and {len(right)} right elements")
     if any(len(each.shape) != 2 or each.shape[1] != 1 for each in scores):
         raise ShapeError("an element of a sequence has one score")
+    samples = forms.all("Ends")[0].shape[0]
+    if not all(
+        shapes.agree(each.shape[0], max(samples - 1, -1)) and prod(each.shape[1:]) == 1 for each in right
+    ):
+        sizes = [list(each.shape) for each in right]
+        raise ShapeError(f"right elements of shapes {sizes} are not one of each of {samples - 1} samples")
     return {"Out": replace(scores[0], shape=(right[0].shape[0], 1))}
 
 

@@ -52,6 +52,10 @@ def _priors(forms: Forms) -> int:
             f"{wide[0]} offsets, {wide[1]} scores of {forms.attrs['num_classes']} classes and {wide[2]} "
             "numbers of priors are not of as many boxes"
         )
+    images = [forms[slot].shape[0] for slot in ("Loc", "Conf")]
+    rows = forms["Priors"].shape[0]
+    if not shapes.agree(*images) or not shapes.agree(rows, 1):
+        raise ShapeError(f"offsets of {images[0]} images, scores of {images[1]}, and {rows} rows of priors")
     return count
 
 
@@ -146,6 +150,8 @@ def _loss_gradient(call: Call) -> Steps:
 
 
 def _each_shape(forms: Forms) -> Mapping[str, Form]:
+    if forms["X"].shape != (1, 1):
+        raise ShapeError(f"what a batch has is one number, not {list(forms['X'].shape)}")
     return {"Out": Form((forms["Like"].shape[0], 1), forms["X"].dtype)}
 
 
