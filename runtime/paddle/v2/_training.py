@@ -131,7 +131,8 @@ class Training:
         looked: Sequence[Variable] = (),
         trains: bool = False,
     ) -> Tally:
-        back = [variable for each in self._returned.values() for variable in each] if trains else []
+        prints = trains and bool(self._returned)
+        back = [variable for each in self._returned.values() for variable in each] if prints else []
         wanted, behind, last = [*looked, *self._wanted, *back], len(looked), len(looked) + len(self._wanted)
         seed, step = self._pass_seed, self._steps
         if isinstance(runner, Executor):
@@ -144,7 +145,7 @@ class Training:
                 total.add(tally(self._meters, part.samples, each[behind:last]))
         if looked:
             self.machine._end([each[:behind] for each in found])
-        if trains:
+        if prints:
             self._print([each[last:] for each in found])
         return total
 

@@ -68,7 +68,7 @@ def test_ratings_say_who_gave_them_and_of_what(home) -> None:
         }
     )
     put(home, "movielens", "ml-1m.zip", archive)
-    movielens._known.cache_clear()
+    movielens.known_of.cache_clear()
     train, test = list(movielens.train()()), list(movielens.test()())
     assert len(train) + len(test) == 100 and 2 < len(test) < 25
     assert [1, 1, 0, 10, 3, [1], [0], [5.0]] in train

@@ -9,6 +9,7 @@ import pytest
 
 import paddle.fluid as fluid
 from paddle._absent import NotInThisRelease
+from paddle._program.errors import BadArgument
 from paddle.fluid.contrib.memory_usage_calc import memory_usage
 from paddle.fluid.contrib.op_frequence import op_freq_statistic
 
@@ -48,7 +49,7 @@ def test_a_compiled_program_and_a_batch_in_parts_give_what_a_program_gives() -> 
         compiled.with_data_parallel()
     with pytest.raises(ValueError, match="takes a Program"):
         fluid.CompiledProgram("main")
-    with pytest.raises(NotInThisRelease, match="for_test=True"):
+    with pytest.raises(BadArgument, match="takes a NativeConfig or an AnalysisConfig, not NoneType"):
         compiled.with_inference_optimize(None)
 
 

@@ -251,4 +251,4 @@ def test_random_numbers_are_others_in_every_step_and_as_many_as_the_batch() -> N
 
 def test_a_name_that_is_not_built_says_so() -> None:
     with pytest.raises(AttributeError, match="not in this release"):
-        layers.deformable_conv  # noqa: B018
+        layers.merge_lod_tensor  # noqa: B018
