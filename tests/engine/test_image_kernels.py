@@ -36,7 +36,7 @@ def test_what_windows_see_in_some_lines_equals_the_twin(frame: Frame, dtype: typ
     for line in range(frame.rows):
         for lines in range(1, frame.rows - line + 1):
             seen = np.full((2 * frame.tall * frame.wide, 3, lines * frame.columns), -77, dtype)
-            unfold(images, frame, line, seen)
+            unfold(images, tuple(frame), line, seen)
             assert np.array_equal(seen, twins.seen(images, frame, line, lines))
 
 
@@ -48,7 +48,7 @@ def test_what_was_seen_is_added_to_where_it_was(frame: Frame, dtype: type) -> No
         lines = frame.rows - line
         seen = drawn(2 * frame.tall * frame.wide, 3, lines * frame.columns, dtype=dtype)
         expected = twins.folded(seen, images, frame, line)
-        fold(seen, frame, line, images)
+        fold(seen, tuple(frame), line, images)
         assert np.array_equal(images, expected)
 
 
@@ -75,7 +75,7 @@ def test_the_greatest_in_windows_equals_the_twin(frame: Frame, kind: str, dtype:
         planes[RNG.uniform(size=planes.shape) < 0.2] = np.nan
     out = np.full((4, frame.rows, frame.columns), -77, dtype)
     places = np.full(out.shape, -77, np.int32)
-    pool_max(planes, frame, out, places)
+    pool_max(planes, tuple(frame), out, places)
     expected, where = twins.greatest(planes, frame)
     assert np.array_equal(out, expected, equal_nan=True)
     assert np.array_equal(places, where)

@@ -1,10 +1,12 @@
 """Compiled code that is kept must be that of the sources that are there."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import pytest
 from numba import config
 
@@ -113,6 +115,15 @@ def test_a_kernel_runs_where_its_code_cannot_be_kept(folder: Path) -> None:
     (folder / "outer.py").write_text(begin + OUTER)
     assert run(folder) == ["2", "0"]
     assert run(folder) == ["2", "0"]
+
+
+def test_a_kernel_runs_where_what_is_kept_cannot_be_read(folder: Path) -> None:
+    """Its index is damaged, or names a class that this process has not."""
+    assert run(folder) == ["2", "0"]
+    for index in folder.rglob("*.nbi"):
+        index.write_bytes(pickle.dumps(numba.__version__) + b"cnowhere\nNothing\n.")
+    assert run(folder) == ["2", "0"]
+    assert run(folder) == ["2", "1"]
 
 
 def test_a_process_that_is_forked_while_a_thread_compiles_compiles_too(folder: Path) -> None:

@@ -5,8 +5,8 @@ stands. It does not see that another file has changed, whose functions were comp
 such a kernel would go on with the old ones, and with what they took memory to hold. So the code is kept under
 a digest of all kernels' sources. It must never know what a kernel computes.
 
-Guarantee: what runs is what the sources say, all of them; also where a full or failing disk keeps no code,
-and in a process that is forked while another thread compiles.
+Guarantee: what runs is what the sources say, all of them; also where a full or failing disk keeps no code or
+gives back something else, and in a process that is forked while another thread compiles.
 """
 
 from __future__ import annotations
@@ -47,15 +47,24 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def _running_anyway(compiled: Any) -> Any:
-    """numba keeps code before it runs it, and fails where it cannot: here the next process compiles again."""
+    """numba keeps code before it runs it, and fails where it cannot: here the next process compiles again. It
+    fails, too, where it cannot read what is kept: here that is compiled anew, and nothing else is kept."""
     if (kept := getattr(compiled, "_cache", None)) is not None:  # there is none where numba is switched off
-        save = kept.save_overload
+        save, load = kept.save_overload, kept.load_overload
 
         def try_to_save(*code: Any) -> None:
             with suppress(OSError):
                 save(*code)
 
-        kept.save_overload = try_to_save
+        def try_to_load(*of: Any) -> Any:
+            try:
+                return load(*of)
+            except Exception:  # a damaged pickle raises whatever it happens to say
+                with suppress(OSError):
+                    kept.flush()
+                return None
+
+        kept.save_overload, kept.load_overload = try_to_save, try_to_load
     return compiled
 
 
