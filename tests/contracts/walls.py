@@ -225,7 +225,7 @@ TABLE = (
     ),
     Row(
         "_program.ops",
-        "_absent _engine.{builder, initial, program, row_initial, steps, volumes} "
+        "_absent _engine.{boxes, builder, initial, program, row_initial, steps, volumes} "
         "_program.{description, errors, lowering, ops, running}",
         "numpy",
     ),

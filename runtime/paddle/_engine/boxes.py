@@ -1,4 +1,4 @@
-"""Boxes (left, top, right, bottom), of which an image is 1 x 1: how they overlap, and which are chosen.
+"""Boxes (left, top, right, bottom), mostly of an image that is 1 x 1: how they overlap, and which are chosen.
 
 It must never know a layer. Guarantee: of what is equal the first is chosen, so the same boxes always give the
 same choice. Source of the semantics: v2's SSD (``multibox_loss`` and ``detection_output``).
@@ -15,13 +15,15 @@ NOTHING = 1e-6
 """What overlaps as little as this does not overlap."""
 
 
-def overlaps(a: Array, b: Array) -> Array:
-    """(boxes of a, boxes of b): what both cover as a share of what either does."""
+def overlaps(a: Array, b: Array, normalized: bool = True) -> Array:
+    """(boxes of a, boxes of b): what both cover as a share of what either does. Boxes whose ends are pixels,
+    which are not ``normalized``, have both of them within."""
+    one = 0.0 if normalized else 1.0
     shared: Any = 1.0
     for axis in (0, 1):
         nearer = np.minimum(a[:, None, axis + 2], b[None, :, axis + 2])
-        shared = shared * np.maximum(nearer - np.maximum(a[:, None, axis], b[None, :, axis]), 0)
-    areas = [(each[:, 2] - each[:, 0]) * (each[:, 3] - each[:, 1]) for each in (a, b)]
+        shared = shared * np.maximum(nearer - np.maximum(a[:, None, axis], b[None, :, axis]) + one, 0)
+    areas = [(each[:, 2] - each[:, 0] + one) * (each[:, 3] - each[:, 1] + one) for each in (a, b)]
     union = areas[0][:, None] + areas[1][None, :] - shared
     found: Array = np.divide(shared, union, out=np.zeros_like(shared), where=union != 0)
     return found

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from paddle._engine.boxes import overlaps
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.op_rows import hosts
@@ -13,23 +14,6 @@ from paddle._program.ops.boxes.described import array_of, described, ends_of, sa
 from paddle._program.ops.boxes.pixels import decoded
 from paddle._program.running.host import Host
 from paddle._program.running.lod_tensor import LoDTensor
-
-
-def overlaps(a: np.ndarray, b: np.ndarray, normalized: bool = True) -> np.ndarray:
-    """(boxes of a, boxes of b): what both cover as a share of what either does. Boxes whose ends are pixels,
-    which are not ``normalized``, have both of them within."""
-    one = 0.0 if normalized else 1.0
-    sides = [
-        np.minimum(a[:, None, axis + 2], b[None, :, axis + 2])
-        - np.maximum(a[:, None, axis], b[None, :, axis])
-        + one
-        for axis in (0, 1)
-    ]
-    shared = np.maximum(sides[0], 0) * np.maximum(sides[1], 0)
-    areas = [(each[:, 2] - each[:, 0] + one) * (each[:, 3] - each[:, 1] + one) for each in (a, b)]
-    union = areas[0][:, None] + areas[1][None, :] - shared
-    found: np.ndarray = np.divide(shared, union, out=np.zeros_like(shared), where=union != 0)
-    return found
 
 
 def _of_pairs(op: Operator) -> None:

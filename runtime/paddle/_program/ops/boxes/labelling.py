@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from paddle._engine.boxes import overlaps
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.boxes.anchors import reservoir
 from paddle._program.ops.boxes.described import array_of, described, say
-from paddle._program.ops.boxes.geometry import overlaps
 from paddle._program.ops.boxes.pixels import encoded, joined, of_images
 from paddle._program.running.host import Host
 

@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from paddle._engine.boxes import overlaps
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.boxes.described import array_of, described, say
-from paddle._program.ops.boxes.geometry import overlaps
 from paddle._program.ops.boxes.pixels import joined, of_images
 from paddle._program.ops.tags import tensor_of
 from paddle._program.running.host import Host
