@@ -76,6 +76,15 @@ is_installed() {
     done
 }
 
+# Of a folder that was moved or copied whoever activates .venv has the commands of another place.
+tell_if_moved() {
+    [ -f .venv/bin/activate ] || return 0
+    made=$(set +eu && . .venv/bin/activate >/dev/null 2>&1 && printf '%s' "$VIRTUAL_ENV") || made=
+    [ -z "$made" ] || [ "$made" -ef .venv ] || printf '%s\n' \
+        "warning: .venv was made as $made, so after \`. .venv/bin/activate\` fab and paddle are those of that place." \
+        "To have this folder's: rm -r .venv; sh $0" >&2
+}
+
 hear_interrupts "$@" # first of all: until here they are lost
 python=.venv/bin/python
 stamp=$(cksum <pyproject.toml)
@@ -88,3 +97,4 @@ maker=$(cat .venv/unfinished 2>/dev/null) || maker=
     "Install one, or name yours: PYTHON=/path/to/python3.11 sh $0"
 [ "$base" = $python ] || make_venv
 is_installed || install_project
+tell_if_moved

@@ -15,12 +15,12 @@ _FLAGS = "Flags of paddle.py that say which nodes, as one text: '--hosts=root@n1
     help={
         "conf": _CONF,
         "flags": _FLAGS,
-        "yes": "Take the keys that hosts show now, without a question",
+        "yes": "Accept the keys that hosts present now, without a question",
         "format": "text or json",
     }
 )
 def trust(c: Context, conf: str = "", flags: str = "", yes: bool = False, format: str = "text") -> None:
-    """Have the host keys of all nodes known to this machine, after showing them."""
+    """Show the host keys of all nodes and, after a yes, add them to known_hosts."""
     with answered():
         status = commands.trust(conf, flags, format, yes=yes)
     if status:
@@ -29,17 +29,17 @@ def trust(c: Context, conf: str = "", flags: str = "", yes: bool = False, format
 
 @task(
     help={
-        "package": "Workspace that is to be launched: what of it keeps a job from running is told, too",
+        "package": "Also check this workspace, which is to be launched",
         "flags": "Flags of paddle.py that the job will have, as one text: '--port=8000 --nics=eth1'",
         "conf": _CONF,
         "format": "text or json",
-        "all": "On more than four nodes what is the same is said once: all of it, of each node",
+        "all": "With more than four nodes: show all findings of each node",
     }
 )
 def check(
     c: Context, package: str = "", flags: str = "", conf: str = "", format: str = "text", all: bool = False
 ) -> None:
-    """Say whether a job can be launched on all nodes; changes nothing on any."""
+    """Check whether a job can be launched on all nodes; changes nothing."""
     with answered():
         status = commands.check(package, flags, conf, format, whole=all)
     if status:
@@ -50,15 +50,15 @@ def check(
     help={
         "conf": _CONF,
         "flags": _FLAGS,
-        "python": "Python of the nodes to build on, if not python3: a name or a path",
-        "fresh": "Ask pip's index again, also where the wheels of an earlier installation are kept here",
+        "python": "Python on the nodes, if not python3: a name or a path",
+        "fresh": "Ask pip's index again, even if wheels of an earlier installation are cached here",
         "format": "text or json",
     }
 )
 def install(
     c: Context, conf: str = "", flags: str = "", python: str = "", fresh: bool = False, format: str = "text"
 ) -> None:
-    """Bring to all nodes what jobs need there, beside a Python; nodes need no network for it."""
+    """Install on all nodes what jobs need besides Python; nodes need no network."""
     with answered():
         status = upkeep.install(conf, flags, format, python, fresh=fresh)
     if status:
@@ -69,8 +69,8 @@ def install(
     help={
         "conf": _CONF,
         "flags": _FLAGS,
-        "all": "Also what the next job would use; what a job uses now stays",
-        "yes": "Remove it without a question",
+        "all": "Also remove what the next job would use; what a job uses now stays",
+        "yes": "Remove without a question",
         "dry-run": "Only show what would be removed",
         "format": "text or json",
     }
@@ -84,7 +84,7 @@ def clean(
     dry_run: bool = False,
     format: str = "text",
 ) -> None:
-    """Remove from all nodes what old jobs and installations left, after showing it."""
+    """Show and remove what old jobs and installations left on the nodes."""
     with answered():
         status = upkeep.clean(conf, flags, format, is_all=all, yes=yes, dry_run=dry_run)
     if status:

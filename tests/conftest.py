@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if fixtures[item] & {"standing_cluster", "shipped_cluster"}]
     else:
         items[:] = [item for item in items if "shipped_cluster" not in fixtures[item]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hangups_are_heard() -> None:
+    """By what tests start. Behind nohup a test run ignores them, which is inherited; a handler is not."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.fixture(scope="session")

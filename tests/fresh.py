@@ -23,17 +23,18 @@ def copy_to(place: Path) -> Path:
 def share_venv(copy: Path) -> Path:
     """Give a copy the project's .venv, and its compiled kernels."""
     (copy / ".venv").symlink_to(ROOT / ".venv")
-    there = _kept(copy / SOURCES.relative_to(ROOT))
-    here = _kept(SOURCES)
-    here.mkdir(parents=True, exist_ok=True)
-    there.parent.mkdir(parents=True)
-    there.symlink_to(here)
+    for init in SOURCES.rglob("__init__.py"):
+        room = init.parent.relative_to(SOURCES)
+        there, here = _kept(copy / SOURCES.relative_to(ROOT), room), _kept(SOURCES, room)
+        here.mkdir(parents=True, exist_ok=True)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.symlink_to(here)
     return copy
 
 
-def _kept(sources: Path) -> Path:
+def _kept(sources: Path, room: Path) -> Path:
     """Where numba keeps code of these: by the place at which they lie."""
-    place = CacheLocator.get_suitable_cache_subpath(str(sources / "kernel.py"))
+    place = CacheLocator.get_suitable_cache_subpath(str(sources / room / "kernel.py"))
     return sources / "__pycache__" / digest(sources) / place
 
 

@@ -5,13 +5,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-PATIENCE_S = 120.0  # for a busy machine: nothing is asserted of how long it took
+PATIENCE_S = 240.0  # for a busy machine: nothing is asserted of how long it took
 
 
-def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """Wait for a condition; gives what it gave."""
+def until(
+    condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S, seen: Callable[[], str] = str
+) -> Any:
+    """Wait for a condition; gives what it gave. ``seen``: what there is to see instead, where it does not
+    come."""
     end = time.monotonic() + patience_s
     while not (found := condition()):
-        assert time.monotonic() < end, f"waited {patience_s} s for: {what}"
+        assert time.monotonic() < end, f"waited {patience_s} s for: {what}. {seen()}"
         threading.Event().wait(0.01)
     return found

@@ -29,7 +29,7 @@ def treebank():
     try:
         words = paddle.dataset.imikolov.build_dict()
     except (OSError, RuntimeError):
-        print("no Penn Treebank, cached or from the network (see README.md): Python's documentation it is")
+        print("cannot get Penn Treebank (see Data sets in README.md): using Python's documentation instead")
         return None
     train, test = (
         reader(words, N) for reader in (paddle.dataset.imikolov.train, paddle.dataset.imikolov.test)

@@ -19,8 +19,8 @@ def _at_most(contender: str, against: str, bound: float, lacks: str = "", quanti
     return Goal(contender=contender, against=against, quantity=quantity, at_most=bound, lacks=lacks)
 
 
-_FLOOR = "the products of matrices alone take about as long"
-_PEAK = "products at what the processor does in registers take 4.3 ms with 32 samples, and 17 with 128"
+_FLOOR = "the products of matrices alone take about as long, on processors without a unit for them"
+_PEAK = "on an AMD products at what it does in registers take 4.3 ms with 32 samples, and 17 with 128"
 _FEW = "27 arrays to feed, and a table that is told of its rows"
 
 
@@ -70,7 +70,7 @@ def _word2vec(batch: int, vocabulary: int = 10_000, **more: object) -> Case:
             goals=(_at_most(_ENGINE, _HAND, 1.0), _at_most(_V2, _HAND, 1.1)),
             is_long=True,
         )
-    lacks, reached = {32: (_PEAK, (0.65, 0.3)), 128: (_PEAK, (0.8, 0.33))}.get(batch, (_FLOOR, (0.9, 0.85)))
+    lacks, reached = {32: (_PEAK, (0.75, 0.45)), 128: (_PEAK, (0.8, 0.45))}.get(batch, (_FLOOR, (0.9, 0.85)))
     goals = *_ahead(2, 5, lacks, reached), _at_most(_ENGINE, _FUSED, 1.1), _at_most(_V2, _TORCH, 1.0)
     return _case("word2vec", name, batch, rate, (_FUSED, _HAND, _PRODUCTS), *goals, vocabulary=vocabulary)
 
@@ -80,10 +80,10 @@ def _on_one_thread() -> Iterator[Case]:
     ctr = *_ahead(2, 5, _FLOOR, (1.0, 1.0)), _at_most(_ENGINE, _FUSED, 1.1, _FEW), _at_most(_V2, _TORCH, 1.1)
     yield _case("ctr", "click-through, 26 slots of a million rows", 512, 1e-3, (_FUSED, _PRODUCTS), *ctr)
     yield _case("mlp", "digits, 784-128-64-10", 128, 1e-3, (), *_ahead(1, 1))
-    yield _case("lenet", "digits, LeNet", 128, 3e-4, (), *_ahead(1, 1))
+    yield _case("lenet", "digits, LeNet", 128, 5e-5, (), *_ahead(1, 1))
     yield _case("lstm", "reviews, LSTM of 512, length 100", 64, 1e-3, (), *_ahead(1, 1))
     # By hand it is a dozen calls of numpy: all that can be seen here is overhead.
-    few = *_ahead(5, 10, reached=(0.15, 0.06)), _at_most(_V2, _TORCH, 0.4)
+    few = *_ahead(5, 10, reached=(0.19, 0.06)), _at_most(_V2, _TORCH, 0.55)
     yield _case("regression", "linear regression", 20, 1e-3, (_HAND,), *few)
     yield _word2vec(32, 1_300, rule="adagrad", l2=8e-4)
     yield _word2vec(128, rule="adagrad", l2=8e-4)

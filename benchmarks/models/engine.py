@@ -44,13 +44,16 @@ def _in_parts(program: Program, cost: Variable, team: Team, settings: Mapping[st
         costs = team.run(program, parts, [cost], seed=0, step=0)
         return float(sum(each.sum() for (each,) in costs)) / settings["batch"]
 
-    return training(step, [_parts(batch, settings) for batch in batches(settings)], settings)
+    def cut(batch: Batch) -> list[Part]:
+        return _parts(batch, settings["batch"], team.parts_for(program, feed(batch), settings["batch"]))
+
+    return training(step, [cut(batch) for batch in batches(settings)], settings)
 
 
-def _parts(batch: Batch, settings: Mapping[str, Any]) -> list[Part]:
-    """The samples of a batch in equal parts, as they are fed."""
-    size = settings["batch"] // settings["threads"]
-    starts = range(0, settings["batch"], size)
+def _parts(batch: Batch, samples: int, count: int) -> list[Part]:
+    """The samples of a batch in ``count`` equal parts, as they are fed."""
+    size = samples // count
+    starts = range(0, samples, size)
     return [Part(feed(part_of(batch, slice(first, first + size))), size) for first in starts]
 
 

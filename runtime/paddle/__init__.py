@@ -7,16 +7,22 @@ from importlib import import_module
 from typing import Any
 
 from paddle import _absent, _homes
+from paddle._aliases import offer
 from paddle._public_names import missing
 
 # A function that has its module's name: importing the module later must not put the module in its place.
 from paddle.batch import batch
 
-__version__ = "0.1.0"
+for _file, _home in _homes.FILES.items():
+    offer(f"paddle.{_file}", f"paddle.{_home}")
+
+__version__ = "2.6.2"  # of the newest interface that is here; the project's own is paddle.version.release
+__git_commit__ = "Unknown"
 
 _MODULES = frozenset(
     """
-    base compat dataset distributed fluid inference io metric optimizer profiler reader text v2 version vision
+    base compat dataset distributed fluid inference io metric optimizer profiler proto reader text v2 version
+    vision
     """.split()  # noqa: SIM905
 )
 _OF_V2 = frozenset(
@@ -41,14 +47,14 @@ _LATER = {
     "amp": "it is of what computes at once; programs have paddle.static.amp.decorate",
     **dict.fromkeys(("callbacks", "flops", "hapi", "summary"), _AT_ONCE),
     **dict.fromkeys(
-        ("distribution", "hub", "onnx"),
+        ("hub", "onnx"),
         "models for parameter servers are written with paddle.static, paddle.nn and paddle.fluid",
     ),
     "fleet": "it is paddle.distributed.fleet",
-    "proto": "paddle.topology.Topology(layers).proto() is what a network is configured as",
 }
 
 __all__ = [
+    "__git_commit__",
     "__version__",
     "batch",
     *sorted({*_MODULES, *_OF_V2, *_homes.MODULES, *_homes.HOMES, *_homes.DTYPES}),
@@ -66,6 +72,8 @@ def __getattr__(name: str) -> Any:
     if name in _OF_V2:
         value = globals()[name] = getattr(import_module("paddle.v2"), name)
         return value
+    if name in ("_C_ops", "_legacy_C_ops"):
+        return import_module("paddle._at_once")
     if name.endswith("_") and _homes.HOMES.get(name[:-1], "").startswith("tensor."):
         in_place_of = import_module("paddle.tensor.in_place").in_place_of
         value = globals()[name] = in_place_of(name, __getattr__(name[:-1]))

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import paddle
 from paddle import _offline, _online, _planning
+from paddle._insistence import insist
 from paddle._launch import nics
 from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import SERVED, files, reporter
@@ -28,7 +29,9 @@ from paddle._launch.flags import check_ports, defaults_of, flags_of
 from paddle._launch.infolog import InfoLog, open_info_log, warn_on_standard_error
 from paddle._launch.manual import page
 from paddle._reported import Reported
+from paddle._streams import CannotPrint, announce, complain, open_closed, show
 from paddle._visible import visible
+from paddle.version import release
 
 if TYPE_CHECKING:
     from paddle._pserver.options import ServerOptions
@@ -41,16 +44,16 @@ _STANDARD_ERROR = 2
 _USAGE = """
 Usage: paddle COMMAND [--name=value ...]
 
-  paddle pserver    Start a parameter server; it ends when all trainers have said goodbye.
-  paddle master     Hand out a data set to trainers, as tasks; it ends with Ctrl+C.
-  paddle export     Write a model from a job's snapshots, without its trainers.
-  paddle snapshot   Have all pservers of a running job write a snapshot, now.
-  paddle reshard    Cut a job's snapshots for another number of pservers.
-  paddle dump_plan  Print how a training program computes a step, without taking one.
-  paddle view_key   Print the key with which a pserver that has a token is looked at from another machine.
+  paddle pserver    Start a parameter server; it exits when all trainers have finished.
+  paddle master     Hand out a data set to trainers as tasks, until Ctrl+C.
+  paddle export     Make a model from a job's snapshots, without its trainers.
+  paddle snapshot   Make all parameter servers of a running job write a snapshot now.
+  paddle reshard    Repartition a job's snapshots for another number of parameter servers.
+  paddle dump_plan  Print how a training program computes a step, without training.
+  paddle view_key   Print the key for viewing a server's status pages from other machines.
   paddle rank       Run one rank of a job that mpirun or srun has started.
-  paddle pod        Run what a pod of a job on Kubernetes has: a parameter server or a trainer.
-  paddle version    Print the version and what it was built with.
+  paddle pod        Run a parameter server or a trainer in a pod of Kubernetes.
+  paddle version    Print the version and the available features.
   paddle help       Print this page; `paddle pserver --help` prints the server's flags.
 
 A trainer is a Python program: `python train.py`. A whole job, on every node of conf.py, is started by
@@ -59,22 +62,22 @@ A trainer is a Python program: `python train.py`. A whole job, on every node of 
 _PSERVER_USAGE = """
 Usage: paddle pserver [--name=value ...]
 
-Starts one parameter server process for each address and port, and ends when all trainers have said goodbye.
-Exit status: 0 well, 1 failed, 2 wrong usage, 98 a port is taken.
+Starts one parameter server process per address and port, and exits when all trainers have finished.
+Exit status: 0 success, 1 failure, 2 wrong usage, 98 a port is taken.
 """
 _MASTER_USAGE = """
 Usage: paddle master [--name=value ...]
 
 Hands out the RecordIO files that trainers name, some chunks at a time, to paddle.reader.creator.cloud_reader.
-A task that is not finished in time goes to another trainer. With --state_file a master that was killed goes
-on where it was, when it is started again. Exit status: 1 failed, 2 wrong usage, 98 the port is taken, 130
-interrupted.
+A task that is not finished in time goes to another trainer. With --state_file a master that was killed
+continues where it was when it is started again. Exit status: 1 failure, 2 wrong usage, 98 the port is taken,
+130 interrupted.
 """
 _VIEW_KEY_USAGE = """
 Usage: paddle view_key --token_file=FILE
 
-Prints the key that lets somebody look at the job's pservers from another machine: as the password of the page
-in a browser, or as a Bearer token. It follows from the token, and lets nobody train.
+Prints the key for viewing the job's parameter servers from other machines: the password of the status page in
+a browser, or a Bearer token. It is derived from the job's token, and does not allow training.
 """
 _LOG_LEVELS = {"debug": "DEBUG", "info": "INFO", "warn": "WARNING", "error": "ERROR", "crit": "CRITICAL"}
 _LATER = {
@@ -89,12 +92,17 @@ _LATER = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; gives its exit status."""
+    open_closed()
+    insist(KeyboardInterrupt)
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["help"]
     try:
         return _command(command)(rest)
     except LaunchError as error:
-        print(visible(f"paddle {command}: {error}"), file=sys.stderr)
+        complain(visible(f"paddle {command}: {error}"))
         return error.exit_status
+    except CannotPrint as error:
+        complain(f"paddle {command}: {error.strerror}")
+        return 1
     except KeyboardInterrupt:
         return _INTERRUPTED
     except (
@@ -114,8 +122,8 @@ def _command(name: str) -> Callable[[Sequence[str]], int]:
         return found
     if name in _LATER:
         raise NotInThisRelease(f"this command is not in this release; {_LATER[name]}.")
-    near = get_close_matches(name, commands, n=1)
-    advice = f"Did you mean `paddle {near[0]}`?" if near else "`paddle help` lists those there are."
+    near = get_close_matches(name, [*commands, *_LATER], n=1)
+    advice = f"Did you mean `paddle {near[0]}`?" if near else "`paddle help` lists all commands."
     raise UsageError(f"there is no such command. {advice}")
 
 
@@ -126,14 +134,14 @@ def _help(arguments: Sequence[str]) -> int:
         if name in arguments:
             return command(["--help"])
     sections = [("Flags of a trainer, for paddle.init(name=...) or PADDLE_INIT_<NAME>:", flags_of("trainer"))]
-    print(page(_USAGE, sections), end="")
+    own = f"paddle-fabric {release}, with the interface of PaddlePaddle 0.10 to {paddle.__version__}"
+    show(page(_USAGE, sections, own).rstrip())
     return 0
 
 
 def _version(arguments: Sequence[str]) -> int:
-    print(f"PaddlePaddle {paddle.__version__}, compiled with")
-    for name, built_in in _features().items():
-        print(f"    {name}: {'ON' if built_in else 'OFF'}")
+    built = [f"    {name}: {'ON' if built_in else 'OFF'}" for name, built_in in _features().items()]
+    show("\n".join([f"PaddlePaddle {paddle.__version__}, compiled with", *built]))
     return 0
 
 
@@ -160,13 +168,13 @@ def _processor_has(feature: str) -> bool:
 def _pserver(arguments: Sequence[str]) -> int:
     given = parse_arguments(arguments, "pserver", command="paddle pserver")
     if given.help:
-        print(page(_PSERVER_USAGE, [("Flags:", flags_of("pserver"))]), end="")
+        show(page(_PSERVER_USAGE, [("Flags:", flags_of("pserver"))]).rstrip())
         return 0
     values: dict[str, Any] = {**defaults_of("pserver"), **given.values}
     check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
     addresses = _addresses(values)
     for notice in given.notices:
-        print(f"paddle pserver: warning: {notice}", file=sys.stderr)
+        complain(f"paddle pserver: warning: {notice}")
     open_info_log("paddle_pserver2", os.environ)
     warn_on_standard_error()
     return _serve(values, addresses)
@@ -221,10 +229,10 @@ def _serve(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         token, certificate = _token(values), _certificate(values)
         if options.snapshots is not None:
             _make_folders(options.snapshots.folder, options.snapshot_folders)
-        announce = partial(_announce, has_token=token is not None)
-        return serve(options, announce, Reported("paddle pserver"), token, certificate)
+        tell = partial(_announce, has_token=token is not None)
+        return serve(options, tell, Reported("paddle pserver"), token, certificate, reporter().news)
     except PserverError as error:
-        print(visible(f"paddle pserver: {error}"), file=sys.stderr)
+        complain(visible(f"paddle pserver: {error}"))
         return error.exit_status
 
 
@@ -260,7 +268,7 @@ def _token(values: Mapping[str, Any], command: str = "paddle pserver") -> Token 
         return None
     token, warning = read_token(path)
     if warning is not None:
-        print(f"{command}: warning: {visible(warning)}", file=sys.stderr)
+        complain(f"{command}: warning: {visible(warning)}")
     return token
 
 
@@ -273,7 +281,7 @@ def _certificate(values: Mapping[str, Any]) -> Certificate | None:
         return None
     certificate, warning = read_certificate(paths["tls_cert"], paths["tls_key"])
     if warning is not None:
-        print(f"paddle pserver: warning: {visible(warning)}", file=sys.stderr)
+        complain(f"paddle pserver: warning: {visible(warning)}")
     return certificate
 
 
@@ -298,7 +306,7 @@ def _pod(arguments: Sequence[str]) -> int:
 def _view_key(arguments: Sequence[str]) -> int:
     given = parse_arguments(arguments, "pserver", command="paddle view_key")
     if given.help:
-        print(_VIEW_KEY_USAGE.strip())
+        show(_VIEW_KEY_USAGE.strip())
         return 0
     from paddle._pserver.errors import PserverError
 
@@ -308,14 +316,14 @@ def _view_key(arguments: Sequence[str]) -> int:
         raise UsageError(str(error)) from error
     if token is None:
         raise UsageError("give the file with the job's token: --token_file=FILE")
-    print(token.view_key)
+    show(token.view_key)
     return 0
 
 
 def _master(arguments: Sequence[str]) -> int:
     given = parse_arguments(arguments, "master", command="paddle master")
     if given.help:
-        print(page(_MASTER_USAGE, [("Flags:", flags_of("master"))]), end="")
+        show(page(_MASTER_USAGE, [("Flags:", flags_of("master"))]).rstrip())
         return 0
     values: dict[str, Any] = {**defaults_of("master"), **given.values}
     if values["endpoints"]:
@@ -326,7 +334,7 @@ def _master(arguments: Sequence[str]) -> int:
     if values["log_level"] not in _LOG_LEVELS:
         raise UsageError(f"--log_level={values['log_level']} is none of {', '.join(_LOG_LEVELS)}.")
     for notice in given.notices:
-        print(f"paddle master: warning: {notice}", file=sys.stderr)
+        complain(f"paddle master: warning: {notice}")
     logger = logging.getLogger("paddle.master")
     logger.setLevel(_LOG_LEVELS[values["log_level"]])
     logger.addHandler(InfoLog(_STANDARD_ERROR, "standard error"))
@@ -351,27 +359,25 @@ def _hand_out(values: Mapping[str, Any], addresses: tuple[str, ...]) -> int:
         token = _token(values, "paddle master")
         return serve(options, partial(_announce_master, has_token=token is not None), token)
     except PserverError as error:
-        print(f"paddle master: {error}", file=sys.stderr)
+        complain(f"paddle master: {error}")
         return error.exit_status
 
 
 def _announce_master(places: list[tuple[str, int]], *, has_token: bool) -> None:
     exposed = {host: None for host, _ in places if not nics.is_loopback(host)}
     for address in {} if has_token else exposed:
-        print(
+        complain(
             f"paddle master: warning: NO TOKEN IS SET: whoever reaches {address} can take tasks, and have "
-            "files of this machine looked at; give it a --token_file, or an address of a private network.",
-            file=sys.stderr,
+            "files of this machine looked at; give it a --token_file, or an address of a private network."
         )
-    print("paddle master: listening on", ", ".join(f"{host}:{port}" for host, port in places), flush=True)
+    announce(f"paddle master: listening on {', '.join(f'{host}:{port}' for host, port in places)}")
 
 
 def _announce(ports: list[tuple[str, int]], *, has_token: bool) -> None:
     for notice in [] if has_token else _exposed(dict.fromkeys(host for host, _ in ports)):
-        print(f"paddle pserver: warning: {notice}", file=sys.stderr)
+        complain(f"paddle pserver: warning: {notice}")
     listened = ", ".join(f"{host}:{port}" for host, port in ports)
-    sys.stdout.write(f"paddle pserver: listening on {listened}\n")  # at once, for others print there, too
-    sys.stdout.flush()
+    announce(f"paddle pserver: listening on {listened}")
     reporter().ready(ports)
 
 

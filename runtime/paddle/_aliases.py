@@ -13,24 +13,32 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_loader
 from types import ModuleType
 
-_HOMES: dict[str, str] = {}
-
 
 def alias(name: str, home: str) -> None:
     """From now on the package ``name``, which is being imported, is the package ``home``."""
-    _HOMES[name] = home
-    if not any(isinstance(finder, _Aliases) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Aliases())
+    if _ALIASES not in sys.meta_path:
+        sys.meta_path.insert(0, _ALIASES)
+    _ALIASES.homes[name] = home
     sys.modules[name] = import_module(home)
 
 
-class _Aliases(MetaPathFinder, Loader):
-    """Finds a module of an alias where its home has one; asked first, or a second copy would be loaded."""
+def offer(name: str, home: str) -> None:
+    """From now on an import of ``name`` gives the module ``home``, where no other one is installed."""
+    if _OFFERS not in sys.meta_path:
+        sys.meta_path.append(_OFFERS)
+    _OFFERS.homes[name] = home
+
+
+class _Homes(MetaPathFinder, Loader):
+    """Finds a module of another name where its home has one."""
+
+    def __init__(self) -> None:
+        self.homes: dict[str, str] = {}
 
     def find_spec(
         self, name: str, path: object = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        meant = _meant(name)
+        meant = self._meant(name)
         if meant is None:
             return None
         try:
@@ -40,12 +48,15 @@ class _Aliases(MetaPathFinder, Loader):
         return spec_from_loader(name, self) if there else None
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = import_module(_meant(module.__name__) or module.__name__)
+        sys.modules[module.__name__] = import_module(self._meant(module.__name__) or module.__name__)
+
+    def _meant(self, name: str) -> str | None:
+        """What a module is called at home; None for those that have none here."""
+        for package, home in self.homes.items():
+            if name == package or name.startswith(f"{package}."):
+                return home + name.removeprefix(package)
+        return None
 
 
-def _meant(name: str) -> str | None:
-    """What a module below an alias is called at home; None for every other."""
-    for package, home in _HOMES.items():
-        if name.startswith(f"{package}."):
-            return home + name.removeprefix(package)
-    return None
+_ALIASES, _OFFERS = _Homes(), _Homes()
+"""The first is asked before all other finders, or a second copy would be loaded; the second behind them."""

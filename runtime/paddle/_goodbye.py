@@ -11,6 +11,7 @@ import sys
 import weakref
 
 from paddle import _exits
+from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import Exchange
 
 
@@ -19,13 +20,14 @@ class Goodbye:
 
     def __init__(self, parameters: object, exchange: Exchange) -> None:
         self._failure: str | None = None
+        self._is_lasting = False
         _exits.listen()
         self._leaving = weakref.finalize(parameters, self.say, exchange)
 
     def failed(self, error: BaseException) -> None:
         """An error leaves the training; ``sys.exit(0)`` is none."""
         if not (isinstance(error, SystemExit) and error.code in (None, 0)):
-            self._failure = _told(error)
+            self._failure, self._is_lasting = _told(error), isinstance(error, ExchangeError)
 
     def succeeded(self) -> None:
         """The program goes on with success: what failed before is overcome, if no error is being handled.
@@ -33,7 +35,13 @@ class Goodbye:
         In an ``except`` or ``finally`` block the error may still be on its way.
         """
         if sys.exception() is None:
-            self._failure = None
+            self._failure, self._is_lasting = None, False
+
+    def leaves(self) -> None:
+        """The program itself has it said, as the original's ``exe.close()``: what it caught is overcome, but
+        for an error of the exchange, by which servers lack what they were to get."""
+        if not self._is_lasting:
+            self.succeeded()
 
     def say(self, exchange: Exchange) -> None:
         """Say it now; it is said once, whoever says it again."""

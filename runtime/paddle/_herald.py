@@ -28,12 +28,12 @@ def main() -> int:
     first = sys.stdin.readline()
     _watch(json.loads(first))
     told = json.loads(sys.stdin.readline() or first)
-    from paddle._launch.environ import read_init
+    from paddle._launch.environ import read_ways
     from paddle._pserver.errors import PserverError
     from paddle._pserver.protocol.messages import Fallen
     from paddle._pserver.trainer.fallen import tell
 
-    flags = read_init({}, os.environ)
+    flags = read_ways(os.environ)
     fallen = Fallen(told["text"], told["trainer"], told["other"])
     trust = (flags.token_file, flags.tls_ca)
     try:
@@ -52,12 +52,12 @@ def _watch(told: dict[str, Any]) -> None:
 
 
 def _outlive(told: dict[str, Any], number: int) -> None:
-    from paddle._launch.environ import read_init
+    from paddle._launch.environ import read_ways
     from paddle._pserver.errors import PserverError
     from paddle._pserver.protocol.messages import Fallen
     from paddle._pserver.trainer.watching import outlives
 
-    flags = read_init({}, os.environ)
+    flags = read_ways(os.environ)
     will = Fallen(told["lost"], told["lost_trainer"], told["lost_other"], told["silent_s"])
     with suppress(PserverError):  # whoever trains there will say so
         if outlives(told["servers"][number], will, flags.token_file, flags.tls_ca):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 _NAMES = {
     "_eager": "Tensor",
-    "_mode": "disable_static enable_static in_dynamic_mode no_grad",
+    "_mode": """
+        disable_static enable_grad enable_static in_dynamic_mode is_grad_enabled no_grad set_grad_enabled
+        """,
     "device": """
         get_cudnn_version get_device is_compiled_with_cinn is_compiled_with_cuda
         is_compiled_with_custom_device is_compiled_with_distribute is_compiled_with_ipu is_compiled_with_npu
@@ -15,6 +17,7 @@ _NAMES = {
         """,
     "_program.description.limits": "finfo iinfo",
     "_program.files.objects": "load save",
+    "_program.description.dtypes": "dtype",
     "_program.running.places": "CPUPlace CUDAPinnedPlace CUDAPlace",
     "fluid": "core",
     "fluid.framework": "get_flags set_flags",
@@ -38,7 +41,7 @@ _NAMES = {
         acosh asinh atanh deg2rad expm1 fmax fmin frac heaviside hypot isclose lerp logaddexp logit
         nan_to_num rad2deg trunc
         """,
-    "tensor.letters": "einsum",
+    "tensor.einsum": "einsum",
     "tensor.linalg": "bmm dist dot matmul mm mv norm",
     "tensor.logic": """
         allclose equal equal_all greater_equal greater_than is_empty is_tensor less_equal less_than
@@ -79,7 +82,39 @@ _NAMES = {
 HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 """The module, without ``paddle.``, of every name that ``paddle`` itself has of it."""
 
+_FILES = {
+    "distributed.fleet.data_generator": "data_generator",
+    "distributed.fleet.dataset": "dataset",
+    "distribution": """
+        bernoulli beta categorical cauchy dirichlet exponential_family geometric gumbel independent laplace
+        lognormal multinomial normal transformed_distribution uniform
+        """,
+    "incubate.optimizer": "lookahead modelaverage",
+    "io": "dataloader reader",
+    "metric": "metrics",
+    "nn.functional": "common distance extension vision",
+    "nn.initializer": "assign constant dirac initializer kaiming normal orthogonal uniform xavier",
+    "nn.layer": "common distance vision",
+    "nn.utils": "spectral_norm_hook transform_parameters weight_norm_hook",
+    "optimizer": "adadelta adagrad adam adamax adamw lamb momentum optimizer rmsprop sgd",
+    "static": "input",
+    "static.amp": "decorator fp16_lists",
+    "static.nn": "common control_flow loss metric sequence_lod",
+    "tensor": "array ops",
+    "text.datasets": "conll05 imdb imikolov movielens uci_housing wmt14 wmt16",
+}
+FILES = {
+    "io.dataloader.batch_sampler": "io",
+    "io.dataloader.collate": "_data.collating",
+    "io.dataloader.dataset": "io",
+    "io.dataloader.sampler": "io",
+    "static.io": "fluid.io",
+    **{f"{package}.{name}": package for package, names in _FILES.items() for name in names.split()},
+}
+"""Files of the original from which programs import what belongs to a package, and where it is here."""
+
 DTYPES = {
+    "bfloat16": "BF16",
     "bool": "BOOL",
     "float16": "FP16",
     "float32": "FP32",
@@ -97,6 +132,7 @@ MODULES = frozenset(
         *(
             "common_ops_import",
             "device",
+            "distribution",
             "framework",
             "geometric",
             "incubate",

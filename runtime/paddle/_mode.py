@@ -90,3 +90,19 @@ class no_grad(ContextDecorator):  # noqa: N801  Paddle's name
 
     def __exit__(self, *reason: object) -> None:
         """Nothing ends."""
+
+
+class enable_grad(no_grad):  # noqa: N801  Paddle's name
+    """Where gradients would be computed at once, they are again. In a static program it changes nothing."""
+
+
+class set_grad_enabled(no_grad):  # noqa: N801  Paddle's name
+    """One or the other, as ``mode`` says. In a static program it changes nothing."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+
+def is_grad_enabled() -> bool:
+    """Whether gradients are computed at once: never."""
+    return False

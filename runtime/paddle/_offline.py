@@ -19,22 +19,23 @@ from paddle._launch.arguments import parse_arguments
 from paddle._launch.errors import UsageError
 from paddle._launch.flags import defaults_of, flags_of
 from paddle._launch.manual import page
+from paddle._streams import show
 from paddle._visible import visible
 
 _EXPORT_USAGE = """
 Usage: paddle export FROM... --to=PATH [--format=tar] [--name=value ...]
 
-Writes a model: the newest parameters that all pservers of a job have kept. The job may be running. FROM is
-every --snapshot_dir, or the job's folder. Exit status: 1 failed, 2 wrong usage.
+Makes a model of the newest snapshots that all servers of a job have. The job may be running. FROM is
+every --snapshot_dir, or the job's folder. Exit status: 1 failure, 2 wrong usage.
 """
 _FORMATS = ("tar", "persistables", "combined")
 _RESHARD_USAGE = """
 Usage: paddle reshard FROM... --to=FOLDER [--name=value ...]
 
-Reads the newest state that all pservers of a job have kept, from every --snapshot_dir or from the job's
-folder, and writes it for the number of pservers that the next job has: FOLDER/node-0, FOLDER/node-1... Start
-that job with --snapshot_dir=FOLDER, or by hand every pserver with --snapshot_dir=FOLDER/node-N. FROM stays as
-it is. Exit status: 1 failed, 2 wrong usage.
+Reads the newest snapshots that all servers of a job have, from every --snapshot_dir or from the job's
+folder, and repartitions them for the servers of the next job: FOLDER/node-0, FOLDER/node-1... Start that job
+with --snapshot_dir=FOLDER, or by hand every server with --snapshot_dir=FOLDER/node-N. FROM is not changed.
+Exit status: 1 failure, 2 wrong usage.
 """
 
 
@@ -80,7 +81,7 @@ def _asked(
     """From where, to where, and all flags; None where help was asked for, and given."""
     given = parse_arguments(arguments, command, command=f"paddle {command}", takes_words=True)
     if given.help:
-        print(page(usage, [("Flags:", flags_of(command))]), end="")
+        show(page(usage, [("Flags:", flags_of(command))]).rstrip())
         return None
     values: dict[str, Any] = {**defaults_of(command), **given.values}
     if not given.others or not values["to"]:

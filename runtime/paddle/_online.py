@@ -14,14 +14,15 @@ from paddle._launch.arguments import parse_arguments
 from paddle._launch.environ import files
 from paddle._launch.flags import check_ports, defaults_of, flags_of
 from paddle._launch.manual import page
+from paddle._streams import show
 from paddle._visible import visible
 
 _USAGE = """
 Usage: paddle snapshot [--name=value ...]
 
-Has all pservers of a running job write a snapshot, of one and the same step where trainers are in step, and
-prints its version, which is the number of steps, and its folders when it lasts. Training goes on meanwhile.
-Where pservers are is told as to a trainer. Exit status: 1 failed, 2 wrong usage.
+Makes all parameter servers of a running job write a snapshot, in synchronous modes of the same step, and
+prints its version (the number of steps) and its folders once it is on disk. Training continues meanwhile.
+Name the servers with the flags of a trainer. Exit status: 1 failure, 2 wrong usage.
 """
 
 
@@ -29,7 +30,7 @@ def snapshot(arguments: Sequence[str]) -> int:
     """Run ``paddle snapshot``; gives its exit status."""
     given = parse_arguments(arguments, "snapshot", command="paddle snapshot")
     if given.help:
-        print(page(_USAGE, [("Flags:", flags_of("snapshot"))]), end="")
+        show(page(_USAGE, [("Flags:", flags_of("snapshot"))]).rstrip())
         return 0
     values: dict[str, Any] = {**defaults_of("snapshot"), **given.values}
     check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle._launch.errors import UsageError
+from paddle._streams import show
 from paddle._visible import visible
 
 if TYPE_CHECKING:  # they load numpy
@@ -51,12 +52,12 @@ def dump_plan(arguments: Sequence[str]) -> int:
     """Run ``paddle dump_plan``; gives its exit status."""
     if not arguments or arguments[0].startswith("-"):
         if arguments and arguments[0] in ("-h", "--help"):
-            print(_USAGE.strip())
+            show(_USAGE.strip())
             return 0
         raise UsageError("it takes a training program: `paddle dump_plan train.py`")
     script = Path(arguments[0])
     if not script.is_file():
-        raise UsageError(f"there is no program {str(script)!r}")
+        raise UsageError(f"there is no program {str(script)!r}. Give the path of one, such as train.py")
     text = _planned(script, arguments)
     if not text:
         print(visible(f"paddle dump_plan: {script} has ended without a step"), file=sys.stderr)

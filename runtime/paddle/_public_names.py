@@ -186,6 +186,11 @@ LISTED = {
         shufflenet_v2_x1_5 shufflenet_v2_x2_0 squeezenet1_0 squeezenet1_1 vgg11 vgg13 vgg16 vgg19
         wide_resnet101_2 wide_resnet50_2
         """,
+    "paddle.vision.ops": """
+        ConvNormActivation DeformConv2D PSRoIPool RoIAlign RoIPool box_coder decode_jpeg deform_conv2d
+        distribute_fpn_proposals generate_proposals matrix_nms nms prior_box psroi_pool read_file roi_align
+        roi_pool yolo_box yolo_loss
+        """,
     "paddle.vision.transforms": """
         BaseTransform BrightnessTransform CenterCrop ColorJitter Compose ContrastTransform Grayscale
         HueTransform Normalize Pad RandomAffine RandomCrop RandomErasing RandomHorizontalFlip

@@ -5,10 +5,10 @@ It must never know what becomes of what it is told. Guarantee: where nobody list
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 from paddle._launch.environ import reporter
+from paddle._streams import complain
 
 
 class Reported:
@@ -47,7 +47,7 @@ class Reported:
         """Tell the user why the job broke, if it did, and nobody has."""
         text, self._unsaid = self._unsaid, ""
         if text:
-            print(f"{self._name}: {text}", file=sys.stderr, flush=True)
+            complain(f"{self._name}: {text}")
 
     def restarted(self, shard: str, how: str) -> None:
         """See Watcher."""

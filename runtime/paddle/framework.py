@@ -18,8 +18,8 @@ __all__ = ["ParamAttr", "get_default_dtype", "seed", "set_default_dtype"]
 def set_default_dtype(d: Any) -> None:
     """What floating point numbers are where nobody says: "float32" or "float64"."""
     kind = dtype_of(d)
-    if not is_float(kind):
-        raise TypeError(f"the default dtype is of floating point numbers, and {d!r} is not")
+    if not is_float(kind) or kind == VarType.BF16:
+        raise TypeError(f"the default dtype is float32 or float64, and {d!r} is not")
     now().dtype = kind
 
 
@@ -65,9 +65,20 @@ class ParamAttr(_of_programs.ParamAttr):
 
 
 _OF_CORE = ("CPUPlace", "CUDAPlace", "CUDAPinnedPlace", "XPUPlace")
+_OF_PROGRAMS = frozenset(
+    {"Block", "Parameter", "Program", "Variable", "get_flags", "in_dygraph_mode", "set_flags"}
+)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "in_dynamic_mode":
+        from paddle import _mode
+
+        return _mode.in_dynamic_mode
+    if name in _OF_PROGRAMS:
+        from paddle.fluid import framework
+
+        return getattr(framework, name)
     if name == "core" or name in _OF_CORE:
         from paddle.fluid import core
 

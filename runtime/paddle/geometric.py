@@ -12,6 +12,7 @@ from paddle._absent import AbsentName
 from paddle._program.description.variable import Variable
 from paddle.tensor import math
 from paddle.tensor._append import append_all
+from paddle.tensor.manipulation import unsqueeze
 
 __all__ = [
     *("segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv", "send_uv"),
@@ -111,6 +112,8 @@ def send_ue_recv(
     """``send_u_recv`` of the rows of x with those of the edges, y: "add", "sub", "mul" or "div"."""
     message = _how(message_op, "send_ue_recv", "add", "sub", "mul", "div")
     how = _how(reduce_op, "send_ue_recv", "sum", "mean", "max", "min")
+    if len(y.shape) < len(x.shape):
+        y = unsqueeze(y, [*range(1, 1 + len(x.shape) - len(y.shape))])
     (message, y), (more, told) = _undone(message, y), _sized(out_size)
     inputs = {"X": x, "Y": y, "Src_index": src_index, "Dst_index": dst_index, **more}
     told |= {"message_op": message, "reduce_op": how}

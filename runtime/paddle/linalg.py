@@ -12,32 +12,23 @@ from typing import Any, NoReturn
 from paddle._absent import AbsentName
 from paddle.tensor import math
 from paddle.tensor._append import append, append_all
-from paddle.tensor.creation import tril, triu
+from paddle.tensor.creation import diag, eye, full_like, tril, triu
 from paddle.tensor.linalg import dist as dist
 from paddle.tensor.linalg import matmul
 from paddle.tensor.linalg import norm as norm
 from paddle.tensor.logic import greater_than
-from paddle.tensor.manipulation import cast, transpose, unsqueeze
+from paddle.tensor.manipulation import cast, concat, transpose, unsqueeze
+from paddle.tensor.manipulation import slice as part
 from paddle.tensor.stat import mean
 
 __all__ = [
-    *("cholesky", "cholesky_solve", "cov", "det", "dist", "eigh", "eigvalsh", "inv", "inverse"),
-    *(
-        "matrix_power",
-        "matrix_rank",
-        "multi_dot",
-        "norm",
-        "pinv",
-        "qr",
-        "slogdet",
-        "solve",
-        "svd",
-        "triangular_solve",
-    ),
+    *("cholesky", "cholesky_solve", "cond", "corrcoef", "cov", "det", "dist", "eigh", "eigvalsh"),
+    *("householder_product", "inv", "inverse", "lstsq", "lu", "lu_unpack", "matrix_power", "matrix_rank"),
+    *("multi_dot", "norm", "pinv", "qr", "slogdet", "solve", "svd", "triangular_solve"),
 ]
 
 _ABSENT = """
-    cond corrcoef eig eigvals householder_product lstsq lu lu_unpack matrix_exp pca_lowrank
+    eig eigvals matrix_exp pca_lowrank
     """.split()  # noqa: SIM905  read in columns
 
 
@@ -157,6 +148,91 @@ def pinv(x: Any, rcond: float = 1e-15, hermitian: bool = False, name: str | None
     return append("pinv", {"X": x}, told, stop_gradient=True, name=name)
 
 
+def lu(x: Any, pivot: bool = True, get_infos: bool = False, name: str | None = None) -> tuple[Any, ...]:
+    """Both triangles of which x is the product, in one matrix, and with which row each changed places, from 1
+    on; with ``get_infos`` also, of each matrix, where its first pivot is 0."""
+    told, kinds = {"pivot": pivot}, {"Pivots": "int32", "Infos": "int32"}
+    outputs = ("Out", "Pivots", "Infos")
+    found = append_all("lu", {"X": x}, told, outputs=outputs, dtypes=kinds, stop_gradient=True, name=name)
+    return tuple(found if get_infos else found[:2])
+
+
+def lu_unpack(
+    x: Any, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = True, name: str | None = None
+) -> tuple[Any, Any, Any]:
+    """What ``lu`` gave as three matrices: rows in other places, the lower and the upper triangle."""
+    told = {"unpack_ludata": unpack_ludata, "unpack_pivots": unpack_pivots}
+    inputs, outputs = {"X": x, "Pivots": y}, ("Pmat", "L", "U")
+    places, lower, upper = append_all(
+        "lu_unpack", inputs, told, outputs=outputs, stop_gradient=True, name=name
+    )
+    return places, lower, upper
+
+
+def lstsq(
+    x: Any, y: Any, rcond: float | None = None, driver: str | None = None, name: str | None = None
+) -> tuple[Any, ...]:
+    """What x times it comes nearest to y; by how much it fails, squared, where x is higher than wide; the
+    rank of x, and its singular values ("gelsd" and "gelss"), of those above ``rcond`` times the largest."""
+    how = "gelsy" if driver is None else driver
+    if how not in ("gels", "gelsd", "gelss", "gelsy"):
+        raise ValueError(f"the driver of lstsq is 'gels', 'gelsd', 'gelss' or 'gelsy', not {driver!r}")
+    told = {"rcond": 1e-7 * max(x.shape[-2:]) if rcond is None else float(rcond), "driver": how}
+    outputs = ("Solution", "Residuals", "Rank", "SingularValues")
+    kinds = {"Rank": "int32"}
+    inputs = {"X": x, "Y": y}
+    return tuple(
+        append_all("lstsq", inputs, told, outputs=outputs, dtypes=kinds, stop_gradient=True, name=name)
+    )
+
+
+def cond(x: Any, p: Any = None, name: str | None = None) -> Any:
+    """How much x stretches against how little: its norm times that of its inverse. ``p``: 2 if None, -2, 1,
+    -1, inf, -inf, "fro" or "nuc"."""
+    if p in (None, 2, -2):
+        values = svd(x)[1]
+        largest, least = math.max(values, -1), math.min(values, -1)
+        return math.divide(least, largest, name) if p == -2 else math.divide(largest, least, name)
+    if p not in ("fro", "nuc", 1, -1, float("inf"), float("-inf")):
+        raise ValueError(f"p of cond is None, 2, -2, 1, -1, inf, -inf, 'fro' or 'nuc', not {p!r}")
+    return math.multiply(_matrix_norm(x, p), _matrix_norm(inv(x), p), name)
+
+
+def _matrix_norm(x: Any, p: Any) -> Any:
+    if p == "fro":
+        return norm(x, "fro", [-2, -1])
+    if p == "nuc":
+        return math.sum(svd(x)[1], -1)
+    lines = math.sum(math.abs(x), -2 if p in (1, -1) else -1)
+    return math.max(lines, -1) if p > 0 else math.min(lines, -1)
+
+
+def householder_product(x: Any, tau: Any, name: str | None = None) -> Any:
+    """The first columns of the product of reflections: of column i of x what is below its diagonal says the
+    way, and ``tau`` how far."""
+    rows, columns = x.shape[-2:]
+    found: Any = eye(rows, dtype=x.dtype)
+    for at in range(min(columns, tau.shape[-1])):
+        column = part(x, [-1], [at], [at + 1])
+        above, diagonal = part(column, [-2], [0], [at + 1]), part(column, [-2], [at], [at + 1])
+        above = math.scale(above, 0.0)
+        pieces = [part(above, [-2], [0], [at])] if at else []
+        pieces.append(math.scale(diagonal, 0.0, 1.0))
+        pieces += [part(column, [-2], [at + 1], [rows])] if at + 1 < rows else []
+        way = concat(pieces, -2)
+        far = unsqueeze(part(tau, [-1], [at], [at + 1]), -1)
+        turned = matmul(matmul(found, way), way, transpose_y=True)
+        found = math.subtract(found, math.multiply(turned, far))
+    return math.scale(part(found, [-1], [0], [columns]), 1.0, name=name)
+
+
+def corrcoef(x: Any, rowvar: bool = True, name: str | None = None) -> Any:
+    """How the rows of x (columns: not ``rowvar``) vary together, from -1 to 1."""
+    both = cov(x, rowvar)
+    apart = math.sqrt(diag(both))
+    return math.clip(math.divide(math.divide(both, unsqueeze(apart, 1)), apart), -1.0, 1.0, name)
+
+
 def cov(
     x: Any,
     rowvar: bool = True,
@@ -166,14 +242,27 @@ def cov(
     name: str | None = None,
 ) -> Any:
     """How the rows of x (columns: not ``rowvar``) vary together; ``ddof``: over one observation less."""
-    if fweights is not None or aweights is not None:
-        raise AbsentName("weights of paddle.linalg.cov are not in this release: weigh x before.")
     rows = unsqueeze(x, 0) if len(x.shape) == 1 else x if rowvar else transpose(x, [1, 0])
+    if fweights is not None or aweights is not None:
+        return _weighed(rows, ddof, fweights, aweights, name)
     apart = math.subtract(rows, mean(rows, 1, keepdim=True))
     if rows.shape[1] < 0:
         raise ValueError(f"paddle.linalg.cov counts observations, and {list(rows.shape)} is declared")
     total = matmul(apart, apart, transpose_y=True)
     return math.scale(total, 1.0 / (rows.shape[1] - (1 if ddof else 0)), name=name)
+
+
+def _weighed(rows: Any, ddof: bool, fweights: Any, aweights: Any, name: str | None) -> Any:
+    """``fweights``: how often each observation was made; ``aweights``: how much it counts."""
+    given = [cast(each, rows.dtype) for each in (fweights, aweights) if each is not None]
+    weights = given[0] if len(given) == 1 else math.multiply(*given)
+    total = math.sum(weights)
+    apart = math.subtract(rows, math.divide(math.sum(math.multiply(rows, weights), 1, keepdim=True), total))
+    less = full_like(total, 1.0)
+    if aweights is not None:
+        less = math.divide(math.sum(math.multiply(weights, cast(aweights, rows.dtype))), total)
+    over = math.subtract(total, less) if ddof else total
+    return math.divide(matmul(math.multiply(apart, weights), apart, transpose_y=True), over, name)
 
 
 def __getattr__(name: str) -> NoReturn:

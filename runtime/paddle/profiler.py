@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -247,7 +248,10 @@ def stop_profiler(sorted_key: str | None = None, profile_path: str = "/tmp/profi
         raise RuntimeError("stop_profiler: no profiler was started. Call start_profiler() before it.")
     _switch_off(profile)
     print(table(profile.lines(), profile.runs, sorted_key or "total"))
-    Path(profile_path).write_text(json.dumps(profile.trace(os.getpid())))
+    try:
+        Path(profile_path).write_text(json.dumps(profile.trace(os.getpid())))
+    except OSError as error:
+        warnings.warn(f"profile_path: the trace is not written: {error}", RuntimeWarning, stacklevel=2)
 
 
 def reset_profiler() -> None:

@@ -38,7 +38,7 @@ def check_gradient(
     """
     gradient = registry.gradient(op_type)
     slots = {slot: _listed(given) for slot, given in inputs.items()}
-    wanted = [slot for slot in gradient.of if slot not in no_gradient]
+    wanted = [slot for slot in gradient.of if slot in slots and slot not in no_gradient]
     call = Single(op_type, {slot: _cast(arrays, np.float64) for slot, arrays in slots.items()}, attrs or {})
     outputs = call.forward()
     weights = {name: _weights(outputs[name].shape) for name in call.given()}

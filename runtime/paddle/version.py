@@ -1,26 +1,43 @@
-"""Which release this is: ``paddle.version``. It must never name another one than ``paddle.__version__``.
+"""Whose interface is here: ``paddle.version``. It must never name another one than ``paddle.__version__``.
 
-Guarantee: what is asked of libraries and devices is answered as it is.
+Programs ask for the number to learn which names there are, so it is the newest whose names are here, 2.6.2;
+this project's own is ``release``. Guarantee: what is asked of libraries and devices is answered as it is.
 """
 
 from __future__ import annotations
 
-from paddle import __version__
+from paddle import __git_commit__, __version__
 
-__all__ = ["cuda", "cudnn", "full_version", "major", "minor", "mkl", "patch", "rc", "show"]
+__all__ = [
+    "cinn",
+    "cuda",
+    "cudnn",
+    "full_version",
+    "major",
+    "minor",
+    "mkl",
+    "patch",
+    "rc",
+    "show",
+    "xpu",
+    "xpu_xccl",
+]
 
+release = "0.1.0"
 full_version = __version__
 major, minor, patch = full_version.split(".")
 rc = "0"
-commit = "Unknown"
+commit = __git_commit__
 istaged = True
 with_mkl = "OFF"
+cuda_version = cudnn_version = xpu_version = xpu_xccl_version = cinn_version = "False"
 
 
 def show() -> None:
     """Print the version and its parts."""
-    parts = {"full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc}
-    for name, value in parts.items():
+    numbers = {"full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc}
+    devices = {each.__name__: each() for each in (cuda, cudnn, xpu, xpu_xccl, cinn)}
+    for name, value in {**numbers, **devices}.items():
         print(f"{name}: {value}")
 
 
@@ -31,9 +48,24 @@ def mkl() -> str:
 
 def cuda() -> str:
     """Which CUDA is in it: "False", none."""
-    return "False"
+    return cuda_version
 
 
 def cudnn() -> str:
     """Which cuDNN is in it: "False", none."""
-    return "False"
+    return cudnn_version
+
+
+def xpu() -> str:
+    """Which XPU is in it: "False", none."""
+    return xpu_version
+
+
+def xpu_xccl() -> str:
+    """Which library between XPUs is in it: "False", none."""
+    return xpu_xccl_version
+
+
+def cinn() -> str:
+    """Which CINN is in it: "False", none."""
+    return cinn_version

@@ -1,13 +1,14 @@
 """Starts pservers and trainers as a user does by hand: by command line and environment."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+
+from tests.ports import free_port
 
 HOSTS = ["127.0.0.1", "127.0.0.2"]
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
@@ -23,27 +24,6 @@ predicted = paddle.layer.fc(input=vector, size=5, act=paddle.activation.Softmax(
 cost = paddle.layer.classification_cost(input=predicted, label=label)
 parameters = paddle.parameters.create(cost)
 """
-
-
-def free_port(hosts: list[str], count: int = 2) -> int:
-    """A port such that it and the next ones, ``count`` in all, are free on all hosts.
-
-    Not one of those that the system gives to connections, of which it may give one away before it is used.
-    """
-    first = 12000 + os.getpid() % 1000 * 16  # so that two test runs at once look at different ports
-    for port in range(first, first + 4000, count):
-        if all(is_free(host, port + offset) for host in hosts for offset in range(count)):
-            return port
-    raise AssertionError(f"no {count} neighbouring free ports")
-
-
-def is_free(host: str, port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -6,19 +6,40 @@ import contextlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.cluster.by_hand import NETWORK
 from tests.lab.cluster import Cluster
 from tests.lab.machine import ROOT
 from tests.lab.processes import Process
 from tests.pretenders import PSERVER, RUNAWAY
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
+# Trains in step; trainer 1 is killed in the midst of a pass.
+LOSES_ONE = f"""
+import os, signal
+import paddle.v2 as paddle
+
+paddle.init()
+me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
+{NETWORK}
+trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Adam(learning_rate=0.01), is_local=False)
+words = [(each, each % 5) for each in range(me, 40, 2)]
+
+
+def handler(event):
+    if isinstance(event, paddle.event.EndIteration) and (me, event.batch_id) == (1, 3):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+trainer.train(paddle.batch(lambda: iter(words * 5), 10), num_passes=2, event_handler=handler)
+print("trained", flush=True)
+"""
 ROOT_DIR = "/srv/jobs"
-PATIENCE_S = 60.0
 PROMISED_S = 5.0
 
 
@@ -150,6 +171,18 @@ def left(lab: Cluster, nodes: Sequence[str] = ()) -> dict[str, list[tuple[str, .
         for node in nodes or lab.names
         if (words := [one.argv for one in lab.processes(node) if not is_sshd(one)])
     }
+
+
+def left_behind(lab: Cluster) -> dict[str, list[tuple[str, ...]]]:
+    """What of a job that has ended still runs on nodes: no role, at once. What nodes are asked and held with
+    (parcel.py) ends a moment behind its connection."""
+    soon = time.monotonic() + PROMISED_S
+    while found := left(lab):
+        roles = [argv for words in found.values() for argv in words if "exec(s)" not in argv[-1]]
+        if roles or time.monotonic() > soon:
+            return found
+        threading.Event().wait(0.02)
+    return {}
 
 
 def all_gone(lab: Cluster, patience_s: float = PATIENCE_S, nodes: Sequence[str] = ()) -> None:

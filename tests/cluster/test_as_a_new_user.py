@@ -26,17 +26,16 @@ from paddle._launch.machines.here import Here
 from paddle._launch.upkeep.commands import own_versions
 from paddle._launch.upkeep.interpreter import Premises
 from paddle._launch.upkeep.wheelhouse import Wheelhouses
-from tests.cluster.over_ssh import all_gone, left
+from tests.cluster.over_ssh import all_gone, left_behind
 from tests.fresh import ROOT, copy_to, share_venv
 from tests.lab.lab import Lab
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
 BARE = str(Path(sys.base_prefix, "bin", "python3"))  # of which nodes see nothing else
 SECTION = re.search(r"^## On machines\n(.*?)^## ", (ROOT / "README.md").read_text(), re.M | re.S)
 ROOT_DIR = "/srv/jobs"
-PATIENCE_S = 120.0
 
 
 def typed() -> list[list[str]]:
@@ -173,7 +172,7 @@ def test_the_lines_of_the_readme_train_on_bare_machines_which_can_be_cleaned_up(
     newcomer.types_elsewhere("fab clean --all --yes")
     for node in lab.names:
         assert lab.files(node, ROOT_DIR) == ["mine/"]
-    assert left(lab) == {}
+    assert left_behind(lab) == {}
 
 
 def _changes_nothing(newcomer: Newcomer) -> None:

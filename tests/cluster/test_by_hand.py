@@ -1,10 +1,22 @@
 """Jobs of several processes started by hand: pservers by command line, trainers by environment."""
 
 import re
+import shlex
+import subprocess
 
 import pytest
 
-from tests.cluster.by_hand import free_port, outputs_of, pserver, run_job, settings, trainer
+from tests.cluster.by_hand import (
+    PSERVER,
+    environment,
+    free_port,
+    outputs_of,
+    outputs_of_all_well,
+    pserver,
+    run_job,
+    settings,
+    trainer,
+)
 
 pytestmark = pytest.mark.cluster
 
@@ -82,3 +94,17 @@ def test_a_program_that_fails_outside_of_training_is_missed_at_once(tmp_path) ->
     assert [process.returncode for process in processes] == [1, 1, 1]
     assert "OSError: the disk is full" in outputs[0]
     assert "trainer 1" in outputs[0]
+
+
+@pytest.mark.parametrize("streams", ["<&- >&- 2>&-", ">&-", "</dev/null >/dev/full 2>&1"])
+def test_a_pserver_serves_whatever_its_standard_streams_are(tmp_path, streams) -> None:
+    """Closed, as by a shell, or on a full disk."""
+    port = free_port(["127.0.0.1"])
+    command = shlex.join([*PSERVER, f"--port={port}"])
+    with subprocess.Popen(["sh", "-c", f"exec {command} {streams}"], env=environment()) as served:
+        try:
+            text = TRAIN.replace("num_passes=6", "num_passes=1")
+            outputs_of_all_well([trainer(tmp_path, text, **settings(["127.0.0.1"], port, 1))])
+            assert served.wait(60) == 0
+        finally:
+            served.kill()

@@ -22,20 +22,21 @@ PaddlePaddle {}, compiled with
     with_timer: OFF
 """
 
-# A program that goes down the same slope for three steps, and says how far and on how many threads.
+# A program that goes down the same slope for three steps, and says how far and on how many threads: of
+# sequences, which are cut for threads however little there is to compute.
 TRAIN = """
 import os, threading
 import paddle.v2 as paddle
 
 paddle.init({})
-x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(1))
+x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector_sequence(1))
 slope = paddle.layer.fc(input=x, size=1, act=paddle.activation.Linear(), bias_attr=False, name="slope")
-cost = paddle.layer.sum_cost(input=slope)
+cost = paddle.layer.sum_cost(input=paddle.layer.last_seq(input=slope))
 parameters = paddle.parameters.create(cost)
 before = parameters.get("_slope.w0")
 descent = paddle.optimizer.Momentum(learning_rate=1e-3)
 trainer = paddle.trainer.SGD(cost, parameters, descent, is_local=False)
-trainer.train(lambda: iter([[([0.5],), ([0.5],)]] * 3))
+trainer.train(lambda: iter([[([[0.5]],), ([[0.5]],)]] * 3))
 print("moved by %.3f" % (parameters.get("_slope.w0") - before).item())
 parts = [thread for thread in threading.enumerate() if thread.name.startswith("part")]
 print("trained with", 1 + len(parts), "threads, of BLAS", os.environ["OMP_NUM_THREADS"])

@@ -16,8 +16,8 @@ LOGS = ("server.log", "train.log", "paddle_trainer.INFO", "paddle_pserver2.INFO"
 PASSES = 2
 CLOSED = "http://127.0.0.1:9"  # the port "discard", at which nobody answers: no way into any network
 PROGRESS = r"^(trainer-[01] pass \d+ batch \d+ cost \d+\.\d{4} \| ){1,2}[\d,]+ samples/s$"
-WAITS = r"( \| |^)waiting for trainer-[01](, trainer-1)? since \d+ s$"  # said of a busy machine, too
-ENDED = r"^trainer-[01] ended well; 1 of 2 go on$"  # said where one ends a moment before the other
+WAITS = r"( \| |^)waiting for trainer-[01](, trainer-1)? for \d+ s$"  # said of a busy machine, too
+ENDED = r"^trainer-[01] succeeded; 1 of 2 still running$"  # said where one ends a moment before the other
 ADDRESSES = ("127.0.0.1", "127.0.0.2")
 
 
@@ -138,7 +138,7 @@ def test_all_trainers_end_with_equal_parameters(finished) -> None:
 
 def test_without_a_network_it_says_so_and_what_it_takes_instead(finished) -> None:
     copy, done = finished
-    assert "no Penn Treebank, cached or from the network (see README.md)" in done.stdout
+    assert "cannot get Penn Treebank (see Data sets in README.md)" in done.stdout
     assert not [path for path in (copy.parent / "dataset").rglob("*") if path.is_file()]
 
 

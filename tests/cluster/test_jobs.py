@@ -23,12 +23,11 @@ from paddle._launch.jobs.index import Index, Job
 from paddle._launch.jobs.looking import in_words, look
 from paddle._launch.jobs.stopping import stop
 from tests.cluster.by_hand import HOSTS, environment, free_port
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 60.0
 SAYS = """
 import json, os, threading
 def report(batch):
@@ -78,7 +77,7 @@ class Shell:
         output, _ = launcher.communicate(timeout=PATIENCE_S)
         assert launcher.returncode == 0, output
         (job,) = [job for job in self.index.jobs() if job.record.id not in known]
-        assert f"{job.record.name} goes on in the background, process {job.record.launcher.pid}" in output
+        assert f"{job.record.name} continues in the background, process {job.record.launcher.pid}" in output
         return job
 
     def fab(self, task: str, *argv: str, cwd: Path = ROOT, status: int = 0) -> str:
@@ -166,7 +165,7 @@ def test_a_job_in_the_background_is_seen_read_and_followed_to_its_end(shell: She
     only = shell.fab("logs", "--role=trainer-1", "--grep=batch 1$").splitlines()
     assert only == ["[trainer-1 127.0.0.2] trainer 1 batch 1"]
     assert "there are pserver-0" in shell.fab("logs", "--role=chief", status=1)
-    assert "no regular expression" in shell.fab("logs", "--grep=(", status=2)
+    assert "not a regular expression" in shell.fab("logs", "--grep=(", status=2)
     reader = shell._run(
         [sys.executable, "-m", "fabric", "logs", f"--conf={shell.folder / 'conf.py'}", "--follow"], ROOT
     )
@@ -210,7 +209,7 @@ def test_a_killed_launcher_in_the_background_leaves_no_process_and_is_told(shell
     until(lambda: not of_job(job.record.id), "agents that end it", 5.0)
     found = seen(shell, job)
     assert (found["standing"], found["phase"]) == ("lost", "train")
-    assert "gone without a word" in shell.fab("status")
+    assert "has died" in shell.fab("status")
     output = shell.fab("stop", f"--job={job.record.name}")
     assert output.endswith("no process of it is left on this machine\n")
     assert "trainer 1 batch 0" in shell.fab("logs", "--role=trainer-1")

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import NETWORK, assert_same, free_port, pserver, settings, trainer
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.cluster
 
-PATIENCE_S = 60.0
 ASYNC, STALE, AVERAGED = "is_async=True", "staleness=2", "num_batches_per_send_parameter=2, is_async=True"
 
 # Words of its own for each trainer. It says where it is by files, and waits where the test has put a file. It

@@ -12,19 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import ROOT_DIR, Job, clear, launching, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, clear, launching, left_behind
 from tests.family import eldest
 from tests.lab.cluster import Cluster
 from tests.lab.partition import dark
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
-PATIENCE_S = 60.0
 
 CONF = f"NODE_PYTHON = {sys.executable!r}\nPSERVER_HOSTS = ['n3']\nTRAINER_HOSTS = ['n1', 'n2']\n"
 
-LEASE = "from paddle._launch.backends import node; node.LEASE_S = 6.0"  # long enough to be refused meanwhile
+LEASE = "from paddle._launch.backends import node; node.LEASE_S = 15.0"  # long enough to be refused meanwhile
 
 # What takes a launcher long on a busy machine is done when it is let go.
 HELD = """
@@ -101,7 +100,7 @@ def test_the_third_death_fails_the_job_and_nothing_is_ever_left_of_the_ones_befo
     assert "trainer-1: its process was killed by SIGKILL; it is started again in 2 s, for the last" in output
     assert "paddle.py: trainer-1 was killed by SIGKILL on node 1 (n2). Its last lines:" in errors
     assert "Why: it had been started again 2 times (--max_restart=2), after it was killed by SIG" in errors
-    assert left(cluster) == {}
+    assert left_behind(cluster) == {}
 
 
 @contextlib.contextmanager

@@ -14,12 +14,11 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import HOSTS, NETWORK, assert_same, environment, free_port
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 60.0
 
 # The same batch in every step, so that what was learned is known from the number of steps alone. Where a file
 # says so it stays before the last.

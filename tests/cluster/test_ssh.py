@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import free_port
-from tests.cluster.over_ssh import PROMISED_S, ROOT_DIR, Job, clear, jobs, launching, left
+from tests.cluster.over_ssh import PROMISED_S, ROOT_DIR, Job, clear, jobs, launching, left_behind
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
 from tests.pretenders import ENDS
@@ -78,7 +78,7 @@ def test_a_job_that_goes_well_leaves_logs_curve_and_model(launch, cluster, tmp_p
         workspace = cluster.path(node, ROOT_DIR) / name
         assert (workspace / "nodefile").read_text() == f"{number}\n"
         assert not list(workspace.glob(".job.*")), "the token is gone"
-    assert left(cluster) == {}
+    assert left_behind(cluster) == {}
 
 
 def test_the_runtime_is_sent_once(launch, cluster, tmp_path) -> None:
@@ -130,7 +130,7 @@ def test_a_trainer_that_fails_gives_the_job_its_status_and_is_shown(launch, clus
     assert "trainer-1 ended with status 7 on node 1 (n2)" in errors
     assert re.findall(r"\| line (\d+)", errors) == [str(number) for number in range(10, 30)]
     assert str(job.package / "log/node-1/train.log") in errors
-    assert left(cluster) == {}
+    assert left_behind(cluster) == {}
 
 
 def word2vec(package: Path) -> Path:

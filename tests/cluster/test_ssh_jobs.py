@@ -14,7 +14,7 @@ import pytest
 
 from paddle._launch.jobs.index import Index
 from paddle._launch.jobs.launcher import Launcher
-from tests.cluster.over_ssh import PATIENCE_S, Job, all_gone, clear, is_sshd, left
+from tests.cluster.over_ssh import PATIENCE_S, Job, all_gone, clear, is_sshd, left, left_behind
 from tests.lab.cluster import Cluster
 from tests.lab.machine import ROOT
 from tests.lab.processes import Process
@@ -99,7 +99,7 @@ def test_it_is_seen_read_collected_and_stopped_from_another_shell(head: Head, cl
         assert (job.package / "log" / f"node-{node}" / "agent.log").is_file()
     assert left(cluster), "collecting stops nothing"
     assert "it ended with status 143" in head.fab("stop")
-    assert left(cluster) == {}
+    assert left_behind(cluster) == {}
 
 
 def running(cluster: Cluster) -> set[tuple[str, int, int]]:

@@ -14,17 +14,16 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import NETWORK, assert_same
-from tests.cluster.over_ssh import ROOT_DIR, Job, jobs, launching, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, jobs, launching, left_behind
 from tests.cluster.test_restarts import most_at_once, ports_to, singles
 from tests.lab.cluster import Cluster
 from tests.lab.partition import dark
 from tests.lab.processes import Process
 from tests.pretenders import ENDS
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
-PATIENCE_S = 60.0
 ROLES = ("dense", "sparse")
 NODES = ("n1", "n2")
 HOSTS = [f"root@{node}" for node in NODES]
@@ -217,4 +216,4 @@ def test_a_disk_that_fills_up_while_roles_print_is_told_and_keeps_nobody_waiting
         r"^node 1: cannot write /\S+/log/train.log: No space left on device", output, re.MULTILINE
     )
     assert log.stat().st_size < 4 << 20 < (place(cluster, "n1") / "log" / "train.log").stat().st_size
-    assert left(cluster) == {}
+    assert left_behind(cluster) == {}

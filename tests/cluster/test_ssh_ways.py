@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, launching, left
+from tests.cluster.over_ssh import ROOT_DIR, Job, all_gone, clear, jobs, launching, left_behind
 from tests.lab.cluster import Cluster
 from tests.lab.lab import Lab
 from tests.lab.machine import ROOT
@@ -206,7 +206,7 @@ def test_of_sixteen_nodes_nobody_waits_for_another_but_to_be_changed(launch, mak
     use = used(job)
     output = trained(job, nodes=16)
     assert "16 pservers and 16 trainers on 16 SSH nodes" in output
-    assert left(lab) == {}
+    assert left_behind(lab) == {}
     assert use["threads"] <= 5 * 16 + 20, use
     assert use["files"] <= 3 * 16 + 30, use
     assert use["memory"] < 256, use

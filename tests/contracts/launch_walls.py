@@ -5,9 +5,9 @@ from __future__ import annotations
 from .wall import STANDARD, Row
 
 # Flags and who reads them: light enough for every program that asks for its settings.
-FLAGS = "_launch.{arguments, dialects, environ, errors, flag, flags, manual, report}"
+FLAGS = "_launch.{arguments, dialects, environ, errors, flag, flags, fleet.table, manual, report}"
 # A launch as data, and who decides by it.
-SUPERVISOR = "_launch.{actions, again, cause, events, phases, restarts, supervisor}"
+SUPERVISOR = "_launch.{actions, again, cause, events, phases, supervisor}"
 
 # What a launch tells, and who it tells it to.
 BULLETINS = "_launch.{agent.lines, board, bulletins, errors, events, news, plan, results, screens}"
@@ -16,19 +16,28 @@ LAUNCH = (
     # Where processes run.
     Row("_launch", "_launch _visible", STANDARD),
     Row("_launch.agent", "_launch.agent", STANDARD),  # it runs on any node's Python, on nothing else
-    Row(FLAGS, f"{FLAGS} _absent _blas _complaint", "os time"),
+    Row(FLAGS, f"{FLAGS} _absent _blas _complaint", "atexit os time"),
     Row(SUPERVISOR, SUPERVISOR, "signal"),  # for the names of signals
     Row("_launch.authority", theirs="cryptography ipaddress"),
     Row("_launch.news"),
     Row("_launch.spillway", "", STANDARD),
+    Row("_launch.short_file", theirs="errno os select pathlib"),
+    Row("_launch.signals", "_insistence", STANDARD),
     Row("_launch.machines.awake"),
     Row("_launch.fleet.call", FLAGS),
     Row("_launch.fleet.older", "", "argparse"),
-    Row("_launch.fleet.cluster", "_launch.errors _launch.fleet.call", "contextlib socket"),
+    Row("_launch.fleet.ports", "_launch.errors", "contextlib socket"),
+    Row("_launch.fleet.cluster", "_launch.{errors, fleet.call, fleet.ports}", "contextlib socket"),
     Row("_launch.fleet.roles", f"_launch.fleet _launch.{{parts.planning, plan}} {FLAGS}", "pathlib"),
+    Row(
+        "_launch.fleet.gathering",
+        "_launch.{errors, fleet.call, fleet.cluster, fleet.ports, parts.speech, plan}",
+        "contextlib ipaddress secrets select socket time",
+    ),
+    Row("_launch.parts.speech", "", "contextlib hashlib hmac socket"),
     Row("_launch.parts.planning", "_launch.{plan, settings}", "pathlib"),
     Row("_launch.parts.premises", "_launch.{errors, plan}", "pathlib shutil tempfile"),
-    Row("_launch.parts.attending", "_launch.{errors, signals}", "sys"),
+    Row("_launch.parts.attending", "_launch.{errors, screens.stream, signals}", "sys"),
     Row("_launch.parts.ending", "_launch.{cause, parts.running, plan}"),
     Row(
         "_launch.parts.running",
@@ -38,28 +47,29 @@ LAUNCH = (
     Row("_launch.fleet.heralding", "_launch.fleet.cluster _launch.plan", STANDARD),
     Row(
         "_launch.fleet.cli",
-        f"_launch.fleet _launch.{{backends, parts, phases, plan, settings}} {FLAGS} _visible",
+        f"_launch.fleet _launch.{{backends, parts, phases, plan, settings, short_file}} {FLAGS} "
+        "_insistence _streams _visible",
         STANDARD,
     ),
     Row("_launch.ranks.place", "_launch.errors", "hashlib hmac"),
-    Row("_launch.ranks.machines", "_launch.errors", "pathlib"),
+    Row("_launch.ranks.machines", "_launch.{errors, short_file}", "pathlib"),
     Row(
         "_launch.ranks.rally",
-        "_launch.{errors, ranks.machines, ranks.place}",
-        "contextlib hashlib hmac secrets socket time",
+        "_launch.{errors, parts.speech, ranks.machines, ranks.place}",
+        "contextlib secrets socket time",
     ),
     Row("_launch.ranks.roles", "_launch.{environ, parts.planning, plan}", "pathlib"),
     Row(
         "_launch.ranks.cli",
         "_launch.{arguments, backends, cause, errors, flags, manual, parts, phases, plan, ranks, "
-        "settings, signals} _visible",
+        "settings, signals} _streams _visible",
         STANDARD,
     ),
     Row("_launch.infolog", "_visible _launch.spillway", STANDARD),
     Row(
         "_launch.{job, plan, settings}",
         f"_launch.{{job, kubernetes.names, kubernetes.pods, machines.places, machines.shards, remote, "
-        f"settings, workspace}} {FLAGS}",
+        f"settings, short_file, workspace}} {FLAGS}",
         "msgspec os pathlib",
     ),
     Row("_launch.kubernetes.names", "", "secrets"),
@@ -121,6 +131,11 @@ LAUNCH = (
         "msgspec pathlib sys",
     ),
     Row(
+        "_launch.kubernetes.inside.hearing",
+        "_launch.{actions, kubernetes.names}",
+        "msgspec pathlib threading",
+    ),
+    Row(
         "_launch.kubernetes.inside.telling",
         "_launch.{backends.leash, backends.local, kubernetes.names, machines.spool, plan, turn}",
         "sys",
@@ -128,7 +143,7 @@ LAUNCH = (
     Row(
         "_launch.kubernetes.inside.cli",
         "_launch.{backends, events, kubernetes.inside, kubernetes.names, parts, phases, plan, signals, turn} "
-        f"{FLAGS} _visible",
+        f"{FLAGS} _streams _visible",
         STANDARD,
     ),
     Row("_launch.remote", "_launch.{settings, workspace}", "msgspec pathlib"),
@@ -213,7 +228,11 @@ LAUNCH = (
     Row("_launch.jobs.resumption", f"_launch.jobs.index _launch.plan {FLAGS}", "pathlib"),
     Row("_launch.jobs.watching", f"_launch.jobs {BULLETINS}", f"rich {STANDARD}"),
     Row("_launch.jobs.collecting", f"{BULLETINS} _launch.backends _launch.phases _visible", STANDARD),
-    Row("_launch.jobs.commands", f"_launch.jobs _launch.{{backends, screens, settings}} {FLAGS}", STANDARD),
+    Row(
+        "_launch.jobs.commands",
+        f"_launch.jobs _launch.{{backends, screens, settings}} {FLAGS} _insistence _streams",
+        STANDARD,
+    ),
     Row("_launch.backends.local", "_launch", f"invoke {STANDARD}"),
     # What is done with nodes between jobs.
     Row("_launch.nodes.{__init__, findings}", "_visible"),

@@ -7,7 +7,7 @@ from .wall import STANDARD, Row
 
 # What engine and parameter server both speak of: gradients and rules, never a program.
 UPDATES = "_engine.{averages, exchange, entry, penalties, rates, row_initial, rows, rules, schedules}"
-EXCHANGE = f"{UPDATES} _engine.errors"
+EXCHANGE = f"{UPDATES} _engine.{{arena, errors, memory}}"
 # What trainers and pservers both speak of.
 WIRE = "_pserver.{errors, options} _pserver.protocol.{framing, messages, placement, portion, wire}"
 # A shard: its parts are state machines, driven by whoever has a clock and a network.
@@ -38,7 +38,7 @@ PSERVER = (
     Row("_pserver.trust.__init__"),
     Row("_pserver.trust.auth", theirs="base64 binascii hmac ipaddress"),
     Row("_pserver.trust.token_file", "_pserver.errors _pserver.trust.auth", "os pathlib"),
-    Row("_pserver.trust.nearby", "_pserver.trust.auth", "os socket"),
+    Row("_pserver.trust.nearby", "_pserver.trust.auth", "os pathlib socket"),
     Row("_pserver.trust.tls", "_pserver.errors", "pathlib ssl"),
     Row(
         "_pserver.trust.tls_socket",
@@ -168,12 +168,12 @@ PSERVER = (
     # A trainer's end.
     Row(
         "_pserver.trainer",
-        f"_pserver.trainer {TOKENS} {WIRE} {EXCHANGE} _visible _pserver.trust.nearby "
+        f"_pserver.trainer {TOKENS} {WIRE} {EXCHANGE} _streams _visible _pserver.trust.nearby "
         "_pserver.memory.{gradient_room, shown} "
         "_pserver.protocol.{ahead, encoding, landing, link, rounded, vigil}",
-        "msgspec numpy os secrets socket ssl sys threading time",
+        "msgspec numpy os secrets socket ssl threading time",
     ),
-    Row("_pserver.trainer.meeting", "_pserver.trainer.{deadline, line}", "queue threading"),
+    Row("_pserver.trainer.meeting", "_pserver.{errors, trainer.deadline, trainer.line}", "queue threading"),
     Row("_pserver.trainer.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.trainer.given", "numpy"),
     Row("_pserver.trainer.merging", EXCHANGE, "numpy"),
     Row("_pserver.trainer.places", "_engine.errors _pserver.protocol.link"),
@@ -220,10 +220,11 @@ PSERVER = (
     Row(
         "_pserver.service.hub",
         f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.snapshots.recovery "
-        "_pserver.service.{relay, session, shard_clock, warming} _pserver.trust.{auth, nearby}",
+        "_pserver.service.{ear, relay, session, shard_clock, warming} _pserver.trust.{auth, nearby}",
         "asyncio numpy time",
     ),
     Row("_pserver.service.status", SHARD, "msgspec"),
+    Row("_pserver.service.ear", theirs="asyncio msgspec os"),
     Row("_pserver.service.meter", WIRE, "msgspec"),
     Row("_pserver.service.report", f"{SHARD} {SIGHT} _pserver.memory.memory", "msgspec"),
     Row("_pserver.service.metrics", f"{SIGHT} _pserver.trust.auth"),
@@ -254,8 +255,8 @@ PSERVER = (
     Row(
         "_pserver.service.process",
         "_pserver.{errors, options, watcher} _pserver.trust.{auth, tls} "
-        "_pserver.service.{application, foundation}",
-        "asyncio signal socket",
+        "_pserver.service.{application, ear, foundation, hub}",
+        "asyncio os signal socket",
     ),
     Row(
         "_pserver.service.foundation",
@@ -268,7 +269,7 @@ PSERVER = (
         "_pserver.service.endpoint",
         "_pserver.{errors, options, watcher} _visible _pserver.memory.claims "
         "_pserver.protocol.{link, messages} "
-        "_pserver.service.{application, foundation, hub, orders, ports} "
+        "_pserver.service.{application, ear, foundation, hub, orders, ports} "
         "_pserver.shard.{ending, roster} _pserver.trust.{auth, nearby, tls}",
         "asyncio pathlib secrets signal socket threading",
     ),
@@ -283,9 +284,9 @@ PSERVER = (
     Row("_pserver.parley.{errors, rounds}", "_pserver.errors _pserver.parley.{errors, messages}"),
     Row(
         "_pserver.parley.host",
-        "_pserver.errors _pserver.parley _pserver.service.ports _pserver.tasks.{admitted, handshake} "
+        "_pserver.errors _pserver.parley _pserver.service.{ear, ports} _pserver.tasks.{admitted, handshake} "
         "_pserver.trust.auth",
-        "aiohttp asyncio msgspec secrets socket threading time",
+        "aiohttp asyncio msgspec os secrets socket threading time",
     ),
     Row("_pserver.parley.line", "_pserver.parley _pserver.tasks.{errors, handshake}", "http msgspec"),
     Row("_pserver.parley.speaker", "_pserver.parley", "http msgspec threading time"),

@@ -28,10 +28,14 @@ DOCUMENTED = {  # PaddlePaddle's names, which users import
     "runtime/paddle/dataset/common.py",
     "runtime/paddle/_program/writing/layer_helper.py",
     "runtime/paddle/fluid/contrib/utils/hdfs_utils.py",
+    "runtime/paddle/fluid/incubate/fleet/utils/utils.py",
     "runtime/paddle/fluid/layer_helper.py",
+    "runtime/paddle/incubate/distributed/fleet/fleet_util.py",
+    "runtime/paddle/incubate/distributed/fleet/utils.py",
     "runtime/paddle/fluid/layer_helper_base.py",
     "runtime/paddle/fluid/log_helper.py",
     "runtime/paddle/fluid/layers/utils.py",
+    "runtime/paddle/fluid/transpiler/details/program_utils.py",
     "runtime/paddle/nn/utils.py",
 }
 AS_USERS_WRITE = "tests/cluster/programs/"  # training programs: one main from top to bottom

@@ -21,8 +21,8 @@ PACKAGE = Path(paddle.__file__).parent
 
 NAMED = {
     "__init__": (
-        "* _eager _mode _program.description.dtypes _program.description.limits _program.files.objects "
-        "_program.running.places device fluid framework linalg tensor v2"
+        "* _at_once _eager _mode _program.description.dtypes _program.description.limits "
+        "_program.files.objects _program.running.places device fluid framework linalg tensor v2"
     ),
     "_aliases": "*",  # the packages that have another name, too
     "_mode": "* tensor",  # modules of tensor, whose functions are methods of variables
@@ -39,6 +39,7 @@ NAMED = {
     "optimizer": "optimizer v2.optimizer",  # one name, two generations: decision 73
     "tensor": "*",  # its own modules
     "static": "_program static tensor.creation fluid",  # what did not change since fluid is fluid's very own
+    "distribution": "distribution",
     "text": "text",
     "utils": "fluid.framework utils",
     "utils.lazy_import": "*",  # what a program asks for

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "nodes.md").read_text()
-SECTIONS = {"trust": "To know hosts", "check": "To check", "install": "To install", "clean": "To clean up"}
+SECTIONS = {"trust": "Trust host keys", "check": "Check nodes", "install": "Install", "clean": "Clean up"}
 
 
 def options(task: str) -> set[str]:

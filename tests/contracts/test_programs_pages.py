@@ -73,7 +73,7 @@ def test_commands_of_fleetrun_are_understood() -> None:
     commands = [shlex.split(line, comments=True) for line in re.findall(r"^    (\S.*)$", page("fleet"), re.M)]
     marks = ("fleetrun", "paddle.distributed.launch")
     asked = [words[place + 1 :] for words in commands for place, word in enumerate(words) if word in marks]
-    assert len(asked) == 4
+    assert len(asked) == 5
     for words in asked:
         found = call.read(words)
         assert found is not None and found.script == "train.py"
@@ -94,7 +94,7 @@ def read_by_the_code() -> set[str]:
     return {name for name in named if name not in BY_CONF_NAME or name in {*OF_FLAGS, *OF_SNAPSHOTS.values()}}
 
 
-OF_FLAGS = {name for flag in FLAGS for name in flag.env}
+OF_FLAGS = {name for flag in (*FLAGS, *FLEET_FLAGS) for name in flag.env}
 
 
 def test_every_variable_that_is_read_is_told_and_no_other() -> None:

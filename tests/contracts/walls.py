@@ -15,10 +15,10 @@ from .wall import STANDARD, Row
 
 TABLE = (
     # The top.
-    Row("__init__", "_absent _homes _public_names batch", "importlib"),
+    Row("__init__", "_absent _aliases _homes _public_names batch", "importlib"),
     Row(
         "__main__",
-        f"__init__ {FLAGS} _visible _planning _reported "
+        f"__init__ version {FLAGS} _insistence _visible _planning _reported _streams "
         "_launch.{infolog, kubernetes.inside.cli, nics, ranks.cli} "
         "_offline _online _pserver.{errors, options} _pserver.service.service "
         "_pserver.trust.{auth, tls, token_file} _pserver.tasks.service",
@@ -26,74 +26,72 @@ TABLE = (
     ),
     Row(
         "_offline",
-        "_visible _launch.{arguments, errors, flags, manual, signals} "
+        "_streams _visible _launch.{arguments, errors, flags, manual, signals} "
         "_pserver.errors _pserver.snapshots.offline",
         "contextlib pathlib shlex signal sys",
     ),
     Row(
         "_online",
-        "_visible _launch.{arguments, environ, flags, manual} "
+        "_streams _visible _launch.{arguments, environ, flags, manual} "
         "_pserver.errors _pserver.trainer.consistent_cut",
         "os sys",
     ),
     Row(
         "_planning",
-        "_visible _launch.errors _engine.{executor, plan, plan_text, program}",
+        "_streams _visible _launch.errors _engine.{executor, plan, plan_text, program}",
         "pathlib runpy sys",
     ),
     Row("_absent", "_complaint", "sys"),
     Row("_aliases", "", "importlib sys"),
-    Row("_reported", "_launch.environ", "sys"),
+    Row("_reported", "_launch.environ _streams"),
     Row("_complaint", "", STANDARD),
-    Row("_visible"),
+    Row("_streams", theirs="os sys"),
+    Row("_insistence", theirs="atexit signal sys threading time"),
     Row("version", "__init__"),
-    Row("compat"),
+    Row("{_visible, compat}"),
     Row("_blas", "", "ctypes pathlib"),
     Row("_exits", "", "ctypes gc sys threading"),
-    Row("_goodbye", "_engine.exchange _exits", "sys weakref"),
+    Row("_goodbye", "_engine.{errors, exchange} _exits", "sys weakref"),
     # The faces.
-    Row(
-        "v2",
-        "v2 _absent _engine batch _launch.environ",
-        "msgspec numpy",
-    ),
+    Row("v2", "v2 _absent _engine batch _launch.environ", "numpy"),
     Row("base", "_aliases"),
     Row("v2.{dataset, fluid, image, reader}", "_aliases"),
-    Row("{trainer, trainer_config_helpers}", "trainer_config_helpers v2 _absent"),
+    Row("{proto, trainer, trainer_config_helpers}", "proto trainer_config_helpers v2 _absent _aliases"),
     Row("v2._errors", "_complaint"),
     Row("v2._measures.printers", "v2", "numpy pathlib"),
     Row("v2.__init__", "v2._flags", "importlib"),
     Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling v2._program_log", "os sys"),
+    Row("v2.{inference, topology}", "v2 _engine", "msgspec numpy pickle threading"),
     Row("v2.master", "_pserver.tasks.{client, errors, handshake} _data.turn", "os"),
     Row("v2.parameters", "v2 _engine.checkpoint", "numpy"),
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(
         "v2.trainer",
-        "v2 _absent _blas _data.ahead _engine _goodbye _launch.environ "
+        "v2 _blas _data.ahead _engine _goodbye _launch.environ "
         "_pserver.protocol.wire _pserver.trainer.{local, remote, trainer_modes}",
         "time",
     ),
-    Row(
-        "fluid",
-        "fluid _absent _mode _data _engine.auc _program batch reader profiler",
-        "importlib numpy",
-    ),
-    Row("fluid._listed", "_absent", "sys"),
+    Row("fluid", "fluid _absent _mode _data _engine.auc _program batch reader profiler", "importlib numpy"),
+    Row("fluid._listed", "_absent", "importlib sys"),
+    Row("fluid.data_feed_desc", "_program.errors", "pathlib"),
     Row("fluid.debugger", "_program.description fluid._listed", "pathlib"),
     Row("fluid.annotations", "", "sys"),
-    Row("fluid.incubate.fleet", "_absent _fleet fluid.transpiler", "importlib"),
+    Row(
+        "fluid.incubate.fleet", "_absent _fleet fluid.{_listed, incubate.fleet.base, transpiler}", "importlib"
+    ),
     Row(
         "fluid.incubate.fleet.utils",
         "_absent _engine.auc _fleet _program.running.scope fluid.incubate.fleet",
         "logging numpy",
     ),
+    Row("fluid.incubate.fleet.utils.utils", "_absent _program fluid", "logging numpy pathlib subprocess"),
     Row("fluid.layers.__init__", "fluid", "importlib pkgutil"),
     Row("fluid.layers.{arrays.__init__, detection.__init__}", "fluid", "importlib pkgutil"),
     Row(
         "_fleet",
         "_fleet _absent _complaint _engine.{exchange, rows} _launch.{environ, errors} _program "
         "_pserver.memory _pserver.protocol.placement",
-        "ast copy math numpy os pathlib shutil sys warnings",
+        "copy math numpy os pathlib shutil warnings",
     ),
     Row(
         "_fleet.forewarning",
@@ -103,30 +101,32 @@ TABLE = (
     ),
     Row(
         "_fleet.meeting",
-        "_absent _fleet _launch.environ _pserver.errors _pserver.parley _pserver.tasks.handshake "
-        "_pserver.trust.token_file",
+        "_absent _fleet _launch.{environ, report} _pserver.errors _pserver.parley "
+        "_pserver.tasks.handshake _pserver.trust.token_file",
         "atexit json numpy os pathlib sys",
     ),
     Row("distributed.fleet.{data_generator, dataset}", "_absent _data"),
     Row("distributed.fleet.metrics", "distributed.fleet _engine.auc _program.running.scope", "numpy"),
-    Row("distributed.fleet", "_absent _fleet _public_names distributed.fleet", "importlib"),
+    Row("distributed.fleet", "_fleet _public_names distributed.fleet", "importlib"),
     Row("distributed.__init__", "_public_names", "importlib"),
     Row("distributed.entry_attr"),
     Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
+    Row("distributed.collective", "_absent distributed.parallel tensor.creation"),
     Row("distributed.parallel", "_absent", "os"),
-    Row("distributed.launch_ps", "_launch.fleet.{cli, older}", "sys"),
-    Row("fluid.transpiler.details", "_absent _program.errors", "socket time"),
+    Row("distributed.launch_ps", "_absent _launch.fleet.{cli, older}", "sys"),
+    Row("fluid.transpiler.details.checkport", "_program.errors", "socket time"),
     Row("fluid.tests.unittests", "_absent", "numpy"),
-    Row("fluid.contrib.reader", "", "os"),
+    Row("fluid.contrib.reader", "", "os sys"),
+    Row("fluid.contrib.extend_optimizer", "fluid.layers _program.{description, errors}", "sys"),
     Row("fluid.trainer", "fluid _absent _complaint _program _launch.environ", "numpy os"),
     Row("profiler", "_absent _engine.{profile, profile_table}", "os pathlib socket"),
     Row("_profiling", "_engine.{profile, profile_table}", "atexit os pathlib sys"),
     # The 2.x generation. What stands for a name of another module by its text stands here by no name.
     Row("_homes"),
-    Row("_eager", "_absent"),
+    Row("{_at_once, _eager}", "_absent"),
     Row("_public_names", "_absent", "sys"),
     Row("_mode", "_absent _homes _program.description.{arithmetic, written}", "importlib"),
-    Row("framework", "_program.{description, writing} fluid.core"),
+    Row("framework", "_mode _program.{description, writing} fluid.{core, framework}"),
     Row(
         "{device, regularizer}",
         "_absent _public_names _program.{running.places, writing}",
@@ -134,9 +134,9 @@ TABLE = (
     Row("common_ops_import", "_program.{description, writing} fluid.{core, data_feeder}"),
     Row("{geometric, linalg}", "_absent _program.description tensor"),
     Row("incubate", "_absent _program.moving fluid.contrib.layers nn.functional tensor"),
-    Row("incubate.__init__", "_absent", "importlib"),
+    Row("incubate.{__init__, distributed}", "_absent _aliases", "importlib"),
     Row("tensor", "tensor _absent _mode _program.{description, writing} framework", "numpy"),
-    Row("tensor.__init__", "_homes", "importlib"),
+    Row("tensor.__init__", "_homes tensor.einsum", "importlib"),
     Row(
         "tensor.methods", "tensor _absent _program.{description, running.lod_tensor, running.scope}", "numpy"
     ),
@@ -148,8 +148,16 @@ TABLE = (
     Row("nn.__init__", "_public_names", "importlib"),
     Row("nn.functional.__init__", "_public_names nn.functional tensor"),
     Row("nn.layer.__init__", "nn", "importlib"),
+    Row(
+        "distribution",
+        "distribution _program.{description, writing.backward} nn nn.functional tensor",
+        "numpy",
+    ),
+    Row("distribution.__init__", "", "importlib"),
+    Row("nn.decode", "fluid.layers.{beam_decoder, decoding}"),
     Row("nn.layer.walk", "fluid.layers.steps tensor"),
-    Row("nn.layer.pooling", "nn", "inspect"),
+    Row("nn.layer.{activation, pooling}", "nn", "inspect"),
+    Row("nn.layer.{loss, transformer}", "nn _program.description tensor", "importlib"),
     Row(
         "static",
         "_absent _mode _public_names _program.{description, errors, files, writing} framework tensor",
@@ -157,49 +165,60 @@ TABLE = (
     ),
     Row(
         "static.nn",
-        "_mode _public_names _program.writing tensor nn.{functional.input, layer.norm}",
+        "_homes _mode _public_names _program.writing fluid.layers.{detection, nn, normalizing} tensor "
+        "nn.{functional.input, layer.norm}",
         "importlib",
     ),
-    Row("utils.plot", "v2.plot"),
+    Row("utils.{pictures, plot}", "dataset.image v2.plot", "io numpy pathlib"),
+    Row("utils.merge_model", "v2", "gzip os pathlib"),
+    Row("utils.dump_v2_config", "v2", "os pathlib"),
     Row(
         "utils",
-        "_mode _public_names _program.description optimizer static nn.functional utils",
+        "_aliases _mode _public_names _program.description optimizer static nn.functional utils",
         "importlib numpy",
     ),
-    Row("optimizer", "optimizer _complaint _public_names", "numpy"),
+    Row("optimizer", "optimizer _absent _complaint _public_names", "numpy"),
     Row(
         "optimizer._optimizer",
         "regularizer _absent _mode _program.{description, files.state_dict, running.scope, writing}",
         "importlib",
     ),
-    Row("optimizer.__init__", "_public_names", "importlib"),
+    Row("optimizer.__init__", "_homes _public_names", "importlib"),
     Row("metric", "metric _engine.auc static.measures tensor", "numpy"),
     Row("metric.__init__", "_public_names", "importlib"),
     Row("inference", "_public_names version", "importlib"),
-    Row("text", "_data.samples _public_names dataset", "importlib numpy"),
+    Row("text", "_data.samples _public_names dataset text.datasets", "importlib numpy"),
+    Row("text.chains", "nn.layer.layers tensor"),
     Row("vision", "_data.samples _public_names dataset vision", "PIL importlib numpy"),
-    Row("vision.models", "_public_names nn"),
+    Row("vision.datasets.folder", "_data.samples dataset.image vision", "numpy os pathlib"),
+    Row("vision.models", "_absent _public_names nn tensor vision", "importlib"),
+    Row("vision.ops", "_absent _public_names _program.writing fluid.layers.detection nn tensor"),
+    Row("vision.transforms.drawn", "vision.transforms", "numpy random"),
     Row("batch"),
     Row("dataset", "dataset _recordio", f"numpy {STANDARD}"),
     Row("dataset.flowers", "_absent dataset reader", f"numpy scipy {STANDARD}"),
     Row("dataset.image", "_absent dataset.common", "PIL numpy pathlib tarfile"),
-    Row("dataset.uci_housing", "dataset v2.parameters", "numpy pathlib"),  # for model()
+    Row("dataset.uci_housing", "dataset v2.parameters", "numpy pathlib tarfile tempfile"),  # for model()
     Row("dataset.wmt14", "dataset v2.parameters", STANDARD),  # for model()
     Row("reader", "reader _data.processes", STANDARD),
     Row("reader.creator", "reader _recordio v2.master", f"numpy {STANDARD}"),  # cloud_reader
     Row("_recordio", "_recordio", "msgspec numpy pathlib"),
     Row("_recordio.pickled", "_recordio.errors", "numpy pickle"),
+    Row("_recordio.library", "_recordio", "glob pathlib pickle"),
     Row("testing", "_engine.{registry, single}", "numpy"),
     # Programs as people write them, under the two later faces.
     Row("_program"),
     Row("_program.modes", "_engine.exchange _program.errors"),
     Row("_program.runtime_config", "_program.{errors, upstream_flags}"),
-    Row("_program.transpiler_config", "_absent _engine.exchange _program.{modes, upstream_flags}"),
+    Row("_program.transpiler_config", "_absent _engine.exchange _program.{errors, modes, upstream_flags}"),
     Row("_program.upstream_flags", "_program.errors", "os"),
-    Row("_program.told_to_stop", "", "os signal threading"),
+    Row("_program.calls", "", "os pathlib sys"),
+    Row("_program.told_to_stop", "_insistence", "os signal threading"),
     Row("_program.errors", "_complaint _engine.errors"),
     Row("_program.description", "_program.{description, errors}", "numpy"),
-    Row("_program.description.block", "_program.{description, errors} _program.lowering.{lowering, op_rows}"),
+    Row(
+        "_program.description.block", "_program.{description, errors} _program.lowering.{inferring, op_rows}"
+    ),
     Row("_program.description.program", "_program.{description, errors} _program.files.state"),
     Row("_program.description.framework_proto", "_engine.protobuf"),
     Row("_program.description.operator", "_program.{description, errors}", "os sys"),
@@ -235,6 +254,11 @@ TABLE = (
         "_program.{description, errors, lowering, ops, running}",
         "numpy xxhash",
     ),
+    Row(
+        "_program.ops.formulas.{grids, windows}",
+        "_engine.kernels.{grids, images} _program.ops.formulas.formula",
+        "numpy",
+    ),
     Row("_program.ops.files", "_program.{description, errors, files, lowering, running}", "numpy pathlib"),
     Row(
         "_program.ops.boxes.matching",
@@ -255,10 +279,7 @@ TABLE = (
     Row("_program.writing.optimizer", "_program.{description, errors, writing} _program.lowering.updates"),
     Row("_program.writing.taking", "_complaint _program.{description, errors}", "inspect numpy"),
     Row("_program.writing.scheduling", "_engine.exchange _program.description"),
-    Row(
-        "_program.writing.{backward, branching}",
-        "_program.{description, errors, writing} _program.lowering.{op_rows, updates}",
-    ),
+    Row("_program.writing.backward", "_program.{description, errors, lowering}"),
     Row("_program.running", "_engine.scope _program.{description, errors, running}", "numpy"),
     Row("_program.running.open_table", "_engine.{row_initial, rows} _program.running.scope", "numpy"),
     Row("_program.running.places", "_absent _program.{errors, upstream_flags}"),
@@ -306,9 +327,9 @@ TABLE = (
         "numpy os pathlib shutil warnings",
     ),
     Row(
-        "_program.files.tables",
+        "_program.files.{beginnings, tables}",
         "_engine.{checkpoint, errors, rows} "
-        "_program.{description, errors, files.exchange, lowering.updates, running}",
+        "_program.{description, errors, files, lowering.lowering, lowering.updates, running}",
         "errno numpy pathlib tempfile",
     ),
     Row("_program.files.exchange", "", "ctypes errno os pathlib"),
@@ -327,7 +348,7 @@ TABLE = (
         "_absent _exits _goodbye _reported _engine.{errors, exchange} "
         "_program.{errors, told_to_stop, upstream_flags} "
         "_launch.{environ, infolog, nics} "
-        "_pserver.options _pserver.protocol.wire _pserver.service.endpoint "
+        "_pserver.options _pserver.protocol.{placement, wire} _pserver.service.endpoint "
         "_pserver.trainer.{local, places, remote, trainer_modes} _pserver.trust.{tls, token_file}",
         "atexit os pathlib sys",
     ),
@@ -336,7 +357,7 @@ TABLE = (
     Row(
         "_program.reading.training",
         "_data.records _program.{errors, lowering, reading}",
-        "numpy threading time",
+        "numpy queue threading time",
     ),
     Row("io", "_data _public_names _program.reading.data_loader"),
     # Data as the later generations bring them.
@@ -355,17 +376,18 @@ TABLE = (
     # What one step computes.
     Row("_engine", "_engine", "numpy"),
     Row("_engine.errors", "_complaint"),
-    Row("_engine.arena", "", "contextlib mmap numpy"),
+    Row("_engine.arena", "_engine.memory", "contextlib mmap numpy"),
     Row("_engine.blas", "", "ctypes numpy"),
     Row("_engine.profile", "_engine.{plan, program, registry}", "numpy threading time weakref"),
     Row("_engine.teams", "_engine", "numpy queue threading"),
-    Row("_engine.teams.crew", "", "queue threading weakref"),
+    Row("_engine.teams.crew", "", "queue threading time weakref"),
     Row("_engine.checkpoint", "_engine.{checkpoint, errors, protobuf}", "numpy pathlib tarfile zlib"),
     Row("_engine.checkpoint.row_lines", "_engine.kernels.{row_lines, slot_lines}", "numpy"),
     Row("_engine.plans.room", "", "contextlib mmap pathlib random"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
-    Row("_engine.kernels.kernel", theirs="numba os pathlib threading"),
-    Row("_engine.kernels.{prefetch, tiles}", theirs="llvmlite numba"),
+    Row("_engine.kernels.kernel", theirs="numba os pathlib scipy threading"),
+    Row("_engine.kernels.{flushing, prefetch, matrices.tiles}", "_engine.kernels.kernel", "llvmlite numba"),
+    Row("_engine.kernels.matrices.amx", "_engine.kernels.matrices.tiles", "ctypes llvmlite numba numpy sys"),
     Row(UPDATES, f"{EXCHANGE} _engine.kernels", "numpy"),
     *PSERVER,
     Row(

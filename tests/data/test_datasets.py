@@ -161,11 +161,13 @@ class Worker:
         return heard
 
 
-def test_workers_give_each_other_their_samples_so_that_each_has_as_many(files: list[str]) -> None:
+@pytest.mark.filterwarnings("ignore:set_filelist")
+@pytest.mark.parametrize("first", [2, 4])
+def test_workers_give_each_other_their_samples_so_that_each_has_as_many(files: list[str], first: int) -> None:
     held: dict[int, list[int]] = {}
 
     def work(index: int) -> None:
-        dataset = made(InMemoryDataset, files[2 * index : 2 * index + 2])
+        dataset = made(InMemoryDataset, files[first:] if index else files[:first])
         assert isinstance(dataset, InMemoryDataset)
         dataset.load_into_memory()
         dataset.global_shuffle(Worker(index))
@@ -219,9 +221,21 @@ def test_what_cannot_be_is_said_where_it_is_told(files: list[str], caplog: pytes
 
 
 @pytest.mark.parametrize("of", [InMemoryDataset, QueueDataset])
-def test_a_worker_that_got_no_file_is_told_so_in_one_paragraph(of: type[DatasetBase]) -> None:
-    with pytest.raises(Complaint, match=r"no file to read: .* with none. .*get_file_shard.* for each worker"):
-        made(of, []).streams(1) if of is QueueDataset else made(of, []).load_into_memory()
+def test_a_worker_that_got_no_file_is_told_so_and_trains_nothing(of: type[DatasetBase]) -> None:
+    """As 1.8.5 has it. One that has not said what to read has forgotten it."""
+    with pytest.warns(
+        UserWarning, match=r"no file, so .* trains nothing .*get_file_shard.* more workers than files"
+    ):
+        dataset = made(of, [])
+    if isinstance(dataset, InMemoryDataset):
+        dataset.load_into_memory()
+        dataset.local_shuffle()
+        assert dataset.get_memory_data_size() == 0
+    assert labels(dataset, 2) == []
+    with pytest.raises(Complaint, match="before set_filelist"):
+        forgotten = of()
+        forgotten.init(use_var=ALL)
+        forgotten.load_into_memory() if isinstance(forgotten, InMemoryDataset) else forgotten.streams(1)
 
 
 def test_an_error_ends_a_pass_for_all_its_threads(files: list[str]) -> None:
@@ -245,3 +259,11 @@ def test_ids_and_contents_of_samples_are_read_over(tmp_path: Path) -> None:
     dataset.load_into_memory()
     dataset.update_settings(batch_size=1)
     assert [batch.columns[2].values.tolist() for batch in dataset.streams(1)[0]] == [[5], [7]]
+
+
+def test_who_says_that_tables_are_on_no_gpu_is_heard_and_on_one_refused() -> None:
+    """Trainers of 2.6 say it of every dataset."""
+    dataset = InMemoryDataset()
+    dataset._set_use_ps_gpu(False)
+    with pytest.raises(NotInThisRelease, match="tables on GPUs"):
+        dataset._set_use_ps_gpu(True)

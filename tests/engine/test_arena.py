@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle._engine.arena import LEAST, Arena
+from paddle._engine.arena import LEAST, Arena, zeros
 from paddle._engine.memory import ALIGNMENT
 from paddle._engine.plans.room import Room
 
@@ -20,6 +20,13 @@ def test_it_begins_where_the_widest_register_likes_it() -> None:
         room = arena.room(size)
         assert room.ctypes.data % ALIGNMENT == 0 and room.nbytes == size
         room.fill(7)
+
+
+@pytest.mark.parametrize("shape", [(3,), (1000, 300), (1 << 22,)])
+def test_so_does_what_plans_compute_with(shape: tuple[int, ...]) -> None:
+    found = zeros(shape)
+    assert (found.shape, found.dtype, found.any()) == (shape, np.float32, False)
+    assert found.ctypes.data % ALIGNMENT == 0 and found.flags.c_contiguous and found.flags.writeable
 
 
 def test_plans_that_follow_each_other_work_in_the_same_memory() -> None:

@@ -48,7 +48,7 @@ def test_the_error_that_goes_back_through_a_variable_is_bounded_and_its_other_us
     b = Builder()
     x = b.data("x", (-1, 2))
     inner = b.op("tanh", X=b.op("mul", X=x, Y=b.parameter("v", (2, 2), Numpy(np.eye(2)))))
-    clipped = b.op("clip_error", {"threshold": 0.25}, X=inner)
+    clipped = b.op("clip_error", {"min": -0.25, "max": 0.25}, X=inner)
     weights = np.array([[3.0, -3.0], [0.1, -0.1]])
     outer = b.op("mul", X=clipped, Y=b.parameter("w", (2, 2), Numpy(weights.T)))
     loss = b.op("reduce_sum", X=b.op("sum", X=[outer, inner]))

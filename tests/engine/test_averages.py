@@ -19,7 +19,7 @@ def windows(spec: AverageSpec, steps: int) -> tuple[list[int], list[int]]:
     now, before = [], []
     for step in range(1, steps + 1):
         now.append(step)
-        if len(now) >= spec.min_window and len(now) >= min(spec.max_window, step * spec.window):
+        if len(now) >= spec.min_window and len(now) >= min(spec.max_window, int(step * spec.window)):
             now, before = [], now
     return now, before
 

@@ -50,6 +50,16 @@ if not child:
 print(os.waitpid(child, 0)[1])
 """
 
+MULTIPLYING = """
+import sys
+import numpy as np
+from numba import njit
+from outer import outer
+
+outer(1)
+print("scipy.linalg" in sys.modules, njit(lambda x: np.dot(x, x))(np.arange(4.0)))
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -98,12 +108,16 @@ def test_other_peoples_functions_are_kept_where_they_always_were() -> None:
 
 
 def test_the_digest_tells_names_and_contents_apart(tmp_path: Path) -> None:
-    contents = [{"a.py": "x"}, {"a.py": "y"}, {"b.py": "x"}, {"a.py": "", "b.py": "x"}, {"a.py": "xb.py"}]
+    contents = [
+        *({"a.py": "x"}, {"a.py": "y"}, {"b.py": "x"}, {"a.py": "", "b.py": "x"}, {"a.py": "xb.py"}),
+        *({"a/b.py": "x"}, {"a/b.py": "y"}),
+    ]
     seen = set()
     for number, files in enumerate(contents):
         folder = tmp_path / str(number)
         folder.mkdir()
         for name, text in files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text)
         seen.add(digest(folder))
     assert len(seen) == len(contents)
@@ -129,3 +143,9 @@ def test_a_kernel_runs_where_what_is_kept_cannot_be_read(folder: Path) -> None:
 def test_a_process_that_is_forked_while_a_thread_compiles_compiles_too(folder: Path) -> None:
     (folder / "forking.py").write_text(FORKING)
     assert run(folder, "forking.py") == ["2.5", "0"]
+
+
+def test_a_kernel_that_is_kept_loads_no_scipy_and_products_of_others_find_it(folder: Path) -> None:
+    (folder / "multiplying.py").write_text(MULTIPLYING)
+    run(folder)
+    assert run(folder, "multiplying.py") == ["False", "14.0"]

@@ -120,7 +120,7 @@ def test_what_needs_all_of_a_table_says_that_there_is_no_such_thing():
     job = Job(is_open=True)
     with pytest.raises(FeedError, match=r"'table' is a table without a height.*export"):
         job.executor.run(job.program, feed([1], [2]), ["table"])
-    with pytest.raises(ShapeError, match="rows of a table without a height are no array"):
+    with pytest.raises(ShapeError, match="rows of a table without a height are not an array"):
         job.executor.run(job.program, feed([1], [2]), ["table@GRAD"])
     b = Builder()
     table = b.parameter("table", (OPEN, 4), Constant(0.0), sparse=True, rows=ROWS)

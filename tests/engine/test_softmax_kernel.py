@@ -48,3 +48,11 @@ def test_float64_keeps_its_precision() -> None:
     softmax, loss = both(logits, np.array([0, 1, 2]))[0]
     np.testing.assert_allclose(softmax.sum(1), 1, rtol=1e-15)
     np.testing.assert_allclose(loss[:, 0], -np.log(softmax[[0, 1, 2], [0, 1, 2]]), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_lies_deep_below_the_largest_counts_as_64_below_it(dtype: type) -> None:
+    logits = np.array([[0, -70, -200], [1, 2, 300]], dtype)
+    for softmax, loss in both(logits, np.array([2, 0])):
+        np.testing.assert_allclose(softmax[:, [2, 0]].diagonal(), np.exp(-64), rtol=1e-5)
+        np.testing.assert_allclose(loss, [[64], [64]], rtol=1e-6)

@@ -109,7 +109,7 @@ HOSTILE = {
     + b"9 size=9999999999999999999\n".ljust(512, b"\0")
     + header()
     + bytes(1024),
-    "a name that is no text": header(size=512, kind=b"L") + b"\xff".ljust(512, b"\0") + header(),
+    "a name that is not a text": header(size=512, kind=b"L") + b"\xff".ljust(512, b"\0") + header(),
 }
 
 

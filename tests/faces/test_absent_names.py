@@ -13,12 +13,15 @@ from paddle._absent import AbsentName, NotInThisRelease
 KNOWN = [
     "paddle.fluid.dygraph",
     "paddle.jit",
-    "paddle.nn.RNNTLoss",
-    "paddle.nn.functional.rnnt_loss",
+    "paddle.nn.quant",
+    "paddle.nn.functional.sparse_attention",
     "paddle.fleet",
     "paddle.distributed.spawn",
     "paddle.fluid.contrib.slim",
-    "paddle.proto",
+    "paddle.utils.plotcurve",
+    "paddle.fluid.contrib.mixed_precision.fp16_utils",
+    "paddle.fluid.contrib.utils.lookup_table_utils",
+    "paddle.fluid.incubate.fleet.parameter_server.pslib.node",
 ]
 
 
@@ -70,3 +73,13 @@ def test_reloading_explains_once():
     before = len(sys.meta_path)
     importlib.reload(paddle)
     assert len(sys.meta_path) == before
+
+
+@pytest.mark.parametrize("name", ["_C_ops", "_legacy_C_ops"])
+def test_operators_that_compute_at_once_are_imported_by_libraries_and_say_so_when_they_are_used(name):
+    operators = getattr(paddle, name)
+    assert not hasattr(operators, "matmul")
+    with pytest.raises(
+        NotInThisRelease, match=r"^paddle\._C_ops\.matmul is not in this release.*enable_static"
+    ):
+        operators.matmul(1, 2)

@@ -37,6 +37,32 @@ def test_what_2_6_calls_base_is_fluid() -> None:
     assert paddle.base is paddle.fluid and core is paddle.fluid.core and Program is paddle.static.Program
 
 
+@pytest.mark.parametrize(
+    ("name", "home"),
+    [
+        ("role_maker", "base.role_maker"),
+        ("base", "base.fleet_base"),
+        ("collective", "collective"),
+        ("fleet_util", "utils.fleet_util"),
+        ("utils", "utils.utils"),
+        ("parameter_server.distribute_transpiler", "parameter_server.distribute_transpiler"),
+        ("parameter_server.mode", "parameter_server.mode"),
+        ("parameter_server.pslib", "parameter_server.pslib"),
+    ],
+)
+def test_what_2_6_has_of_fleet_1_x_is_the_very_same(name: str, home: str) -> None:
+    found = importlib.import_module(f"paddle.incubate.distributed.fleet.{name}")
+    assert found is importlib.import_module(f"paddle.fluid.incubate.fleet.{home}")
+    assert getattr(paddle.incubate.distributed.fleet, name.partition(".")[0])
+
+
+def test_what_is_not_here_of_incubate_distributed_says_so() -> None:
+    with pytest.raises(ImportError, match=r"paddle\.incubate\.distributed\.models is not in this release"):
+        importlib.import_module("paddle.incubate.distributed.models")
+    with pytest.raises(ImportError, match="recompute_hybrid"):
+        from paddle.incubate.distributed.fleet import recompute_hybrid  # noqa: F401
+
+
 def test_what_neither_has_is_said_by_the_name_that_was_written() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"^No module named 'paddle\.v2\.fluid\.nowhere'"):
         importlib.import_module("paddle.v2.fluid.nowhere")

@@ -25,7 +25,7 @@ CASES = {
         "import paddle.fluid as fluid\nx = fluid.layers.data('x', [2])\n"
         "fluid.Executor().run(feed={'x': [[1, 2], [3]]}, fetch_list=[x])\n",
         {},
-        "feed gives 'x' what is no array",
+        "feed gives 'x' what is not an array",
     ),
     **{
         name: (
@@ -36,7 +36,7 @@ CASES = {
             said,
         )
         for name, number, servers, said in (
-            ("endpoint", 0, "127.0.0.1", "'127.0.0.1' is no endpoint of a parameter server"),
+            ("endpoint", 0, "127.0.0.1", "'127.0.0.1' is not an endpoint of a parameter server"),
             ("endpoints", 0, "127.0.0.1:6174,127.0.0.1:6174", "named twice"),
             ("number", 2, "127.0.0.1:6174", "trainer_id is 2"),
         )

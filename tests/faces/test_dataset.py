@@ -249,6 +249,16 @@ def test_housing_is_centred_scaled_and_cut(local):
     assert len(uci_housing.feature_names) == 13
 
 
+def test_a_model_of_housing_is_unpacked_into_a_folder(local, monkeypatch, tmp_path):
+    (tmp_path / "__model__").write_bytes(b"a program")
+    with tarfile.open(tmp_path / "packed.tar", "w") as packed:
+        packed.add(tmp_path / "__model__", "__model__")
+    data = (tmp_path / "packed.tar").read_bytes()
+    monkeypatch.setattr(uci_housing, "MD5_FLUID_MODEL", hashlib.md5(data).hexdigest())
+    put(local, "uci_housing", "fit_a_line.fluid.tar", data)
+    assert Path(uci_housing.fluid_model(), "__model__").read_bytes() == b"a program"
+
+
 def test_the_real_housing_file_has_the_documented_checksum(home):
     real(home, "uci_housing", "housing.data")
     check_housing(np.loadtxt(home / "uci_housing" / "housing.data"))

@@ -46,6 +46,7 @@ def fake(monkeypatch):
     monkeypatch.setattr(FakeMaster, "made", ())
     monkeypatch.setattr(FakeMaster, "passes", ())
     monkeypatch.setattr(FakeMaster, "problem", None)
+    creator._passes.clear()
     return FakeMaster
 
 
@@ -102,6 +103,13 @@ def test_a_cloud_reader_asks_nobody_before_it_is_called_and_counts_its_passes(fa
     assert [list(reader()) for _ in range(3)] == [[(1, 2)], [[3], "x"], []]
     (only,) = fake.made
     assert only.asked == [(0, True), (1, True), (2, True)]
+
+
+def test_another_reader_of_a_master_goes_on_with_the_next_pass(fake):
+    fake.passes = ([encode(1)], [encode(2)])
+    assert list(creator.cloud_reader("/data/*", "h:8080")()) == [1]
+    assert list(creator.cloud_reader("/data/*", "h:8080")()) == [2]
+    assert [each.asked for each in fake.made] == [[(0, False)], [(1, False)]]
 
 
 def test_a_cloud_reader_that_is_not_read_whole_gives_its_task_back(fake):

@@ -123,6 +123,15 @@ def test_fluids_functions_print_the_table_and_write_the_trace(step, tmp_path, ca
     assert json.loads((tmp_path / "profile").read_text())["traceEvents"]
 
 
+def test_a_trace_that_cannot_be_written_ends_no_training(step, tmp_path, capsys):
+    with (
+        pytest.warns(RuntimeWarning, match="the trace is not written"),
+        profiler.profiler("All", "total", str(tmp_path / "nowhere" / "profile")),
+    ):
+        step()
+    assert capsys.readouterr().out.startswith("1 runs, ")
+
+
 def test_what_cannot_be_is_said():
     with pytest.raises(NotInThisRelease, match="GPU"):
         Profiler(targets=[ProfilerTarget.GPU])

@@ -176,7 +176,7 @@ class Unsendable(Exception):
     [
         (failing(2), OSError, "the disk is gone"),
         (lambda: raising(Unsendable("a", "b")), RuntimeError, "raised Unsendable: ab"),
-        (lambda: os.kill(os.getpid(), signal.SIGKILL), RuntimeError, "ended in the midst .* exit code -9"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), RuntimeError, "in the middle of .* exit code -9"),
         (lambda: iter([lambda: None]), Exception, "pickle"),
     ],
 )
@@ -226,6 +226,17 @@ def test_pipe_reader_yields_raw_buffers_when_lines_are_not_wanted(tmp_path):
     path.write_bytes(bytes(range(256)))
     pipe = reader.PipeReader(f"cat {path}", bufsize=100)
     assert b"".join(pipe.get_line(cut_lines=False)) == bytes(range(256))
+    samples = reader.pipe_reader(f"cat {path}", parser=list, bufsize=100, cut_lines=False)
+    assert [list(samples()) for _ in range(2)] == [list(range(256))] * 2
+
+
+def test_samples_are_parsed_out_of_lines_as_in_0_11(tmp_path):
+    path = tmp_path / "data"
+    path.write_text("1 2\n3 4\n5 6")
+    samples = reader.pipe_reader(f"cat {path}", lambda lines: [list(map(int, one.split())) for one in lines])
+    assert list(samples()) == [[1, 2], [3, 4], [5, 6]]
+    with pytest.raises(TypeError, match="takes a function of lines"):
+        reader.pipe_reader(f"cat {path}", "int")
 
 
 def test_a_command_whose_output_is_no_text_is_ended():

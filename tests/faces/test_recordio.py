@@ -1,13 +1,17 @@
 """RecordIO files: what is written, what of the original is read, and what is refused."""
 
 import gzip
+import importlib
 import io
 import os
 import pickle
 import struct
+import subprocess
+import sys
 import tracemalloc
 import zlib
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -312,3 +316,39 @@ def test_a_conversion_that_fails_leaves_no_half_file(tmp_path):
 def test_a_pattern_that_matches_nothing_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nothing-\\*"):
         list(creator.recordio(f"{tmp_path}/nothing-*")())
+
+
+def test_programs_find_the_library_by_which_they_read_records_themselves(tmp_path):
+    for first, second in ("paddle.v2", "recordio"), ("recordio", "paddle.v2"):
+        script = f"import {first}, {second}, recordio as rec; print(rec.reader.__module__, rec.__name__)"
+        said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        assert said.stdout == "paddle._recordio.library paddle._recordio.library\n"
+    recordio = importlib.import_module("recordio")
+    samples_of_two = [(1, [2.5], "a"), (np.arange(3.0), 4)]
+    common.convert(tmp_path, lambda: iter(samples_of_two), 1, "part")
+    writer = recordio.writer(str(tmp_path / "part-00002"))
+    for record in ("plain", b"\x00bytes"):
+        writer.write(record)
+    writer.close()
+    reader = recordio.reader(f"{tmp_path}/part-0000[01],{tmp_path}/part-00002")
+    first, second, *others = iter(reader.read, None)
+    assert pickle.loads(first) == samples_of_two[0]
+    np.testing.assert_array_equal(pickle.loads(second)[0], np.arange(3.0))
+    assert others == [b"plain", b"\x00bytes"] and reader.read() is None
+    reader = recordio.reader(str(tmp_path / "part-00002"))
+    reader.close()
+    assert reader.read() is None
+    with pytest.raises(FileNotFoundError, match="no RecordIO file matches"):
+        recordio.reader(str(tmp_path / "none-*"))
+
+
+def test_another_recordio_that_is_installed_is_the_one_that_is_imported(tmp_path) -> None:
+    (tmp_path / "recordio").mkdir()
+    (tmp_path / "recordio" / "__init__.py").write_text("from .part import mine")
+    (tmp_path / "recordio" / "part.py").write_text("mine = 5")
+    runtime = Path(importlib.import_module("paddle").__file__ or "").parents[1]
+    for path in (f"{runtime}{os.pathsep}{tmp_path}", f"{tmp_path}{os.pathsep}{runtime}"):
+        environ = {**os.environ, "PYTHONPATH": path}
+        script = "import recordio, paddle; from recordio.part import mine; print(recordio.mine + mine)"
+        done = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True)
+        assert done.stdout == "10\n", done.stderr

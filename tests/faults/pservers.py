@@ -62,7 +62,7 @@ class Job:
                 ports_num_for_sparse=1,
                 num_gradient_servers=TRAINERS,
                 trainer_id=trainer_id,
-                call_timeout_s=30,
+                call_timeout_s=60,
                 notice=lambda text: None,
                 **options,
             )
@@ -103,7 +103,7 @@ class Job:
 
 @contextmanager
 def pservers(folder: Path | None, *flags: str) -> Iterator[Job]:
-    listeners = free_ports(["127.0.0.1"], 3)
+    listeners = free_ports(["127.0.0.1"], 3, is_given=True)
     port = listeners[0].getsockname()[1]
     for listener in listeners:
         listener.close()

@@ -35,6 +35,10 @@ MODES: Mapping[str, ModeSpec] = {
     "ssp": ModeSpec(name="ssp", staleness=3),
     "half_async": ModeSpec(name="half_async", max_merge_var_num=4),
     "geo": ModeSpec(name="geo", k_steps=4),
+    "average": ModeSpec(name="average", k_steps=4),
+    "average, async": ModeSpec(name="average", k_steps=4, is_async=True),
+    "elastic": ModeSpec(name="elastic_average", k_steps=4, delta_add_rate=0.75),
+    "elastic, async": ModeSpec(name="elastic_average", k_steps=4, delta_add_rate=0.75, is_async=True),
 }
 MODEL = (
     ParameterSpec(name="w", shape=(300,)),

@@ -72,7 +72,7 @@ def test_a_trainer_that_stands_still_is_waited_for_and_then_named(launch) -> Non
     assert status == 1
     assert "trainer-1 broke the job on node 1" in errors
     assert "barrier_timeout is 7 s" in errors
-    assert re.search(r"waiting for trainer-1 since \d+ s", output)
+    assert re.search(r"waiting for trainer-1 for \d+ s", output)
 
 
 def test_a_pserver_that_is_killed_is_named_and_none_of_its_victims(launch) -> None:
@@ -93,4 +93,4 @@ def test_a_program_that_never_trains_ends_well_and_without_a_pause(launch) -> No
     running = launch(train="print('hello')", pserver=None)
     status, output, errors = running.end()
     assert (status, errors) == (0, "")
-    assert "no trainer has spoken to the pservers: stopping them" in output
+    assert "no trainer has connected to the pservers: stopping them" in output

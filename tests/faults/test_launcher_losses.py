@@ -115,7 +115,7 @@ def test_killing_half_an_agent_ends_the_job_and_is_told(launch, half, words) -> 
     os.kill(next(pid for pid in halves if halves[pid] == half), signal.SIGKILL)
     status, _, errors = failed(running)
     assert status == 1
-    assert re.search(rf"the job failed on node [01] \(127\.0\.0\.[12]\): {words}", errors)
+    assert re.search(rf"the job failed on node [01] \(127\.0\.0\.[12]\): {words}; .* `dmesg", errors)
 
 
 def test_a_job_that_goes_well_leaves_logs_curve_and_model(launch) -> None:
@@ -146,7 +146,7 @@ def test_a_model_that_could_not_be_collected_is_said_to_be_where_it_is(launch, t
     *_, last = output.splitlines()
     assert f"logs in {running.package}/log" in last
     assert "model in" not in last
-    assert last.endswith(f"not collected, so to be found where it was made: {running.node(0)}/output")
+    assert last.endswith(f"not collected; still where it was made: {running.node(0)}/output")
     assert (running.node(0) / "output/pass-00000/done").exists()
 
 

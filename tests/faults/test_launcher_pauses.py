@@ -35,7 +35,7 @@ def test_a_launcher_is_not_put_to_sleep_by_its_terminal(launch) -> None:
     running = launch()
     running.wait_until_trained()
     running.process.send_signal(signal.SIGTSTP)
-    running.wait_for("Ctrl+Z is not obeyed")
+    running.wait_for("Ctrl+Z is ignored")
     running.process.send_signal(signal.SIGINT)
     assert running.end()[0] == 128 + signal.SIGINT
 

@@ -126,7 +126,7 @@ def test_a_reader_that_went_away_ends_the_job_as_a_terminal_does(launch) -> None
     running.wait_for("trainer-0 pass 0")
     running.process.stdout.close()
     assert running.process.wait(timeout=15) == 128 + signal.SIGHUP
-    assert "nobody reads what it prints any more" in running.process.stderr.read()
+    assert "its output is no longer read" in running.process.stderr.read()
     assert running.pids() == {}
 
 

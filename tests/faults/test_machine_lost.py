@@ -71,7 +71,7 @@ def test_a_machine_that_is_lost_ends_the_job_soon_and_one_that_only_stalls_does_
         first, second = outputs_of(jobs)
         assert time.monotonic() - since < LOST_AFTER_S + 20
     assert [job.returncode for job in jobs] == [1, 1], first + second
-    lost = "the machine of {}, {}, has answered nothing for 6 s: it is off, or cut off"
+    lost = "the machine of {}, {}, has not answered for 6 s: it is off or disconnected"
     assert "trainer-1, on another machine, broke the job: " in first
     assert lost.format("trainer-1", OTHER) in first
     assert f"pserver-0, on another machine, broke the job: {lost.format('pserver-0', SERVER)}" in second

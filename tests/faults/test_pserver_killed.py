@@ -156,7 +156,7 @@ def test_one_that_is_killed_too_often_ends_the_job(tmp_path: Path) -> None:
                 job.kill(0 if step == 4 else -1)  # the one that was started last
 
         with pytest.raises(PserverError):
-            job.train(update("sgd"), disturb, reconnect_timeout_s=10)
+            job.train(update("sgd"), disturb, reconnect_timeout_s=30)
         assert job.process.wait(30) == 128 + signal.SIGKILL
 
 

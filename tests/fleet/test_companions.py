@@ -57,7 +57,9 @@ def test_what_is_not_here_is_refused_by_name() -> None:
     with pytest.raises(FleetError, match="pslib, transpiler"):
         FleetUtil("other")
     with pytest.raises(NotImplementedError, match="use LocalFS"):
-        HDFSClient("hadoop", {})
+        HDFSClient("hadoop", {}).is_exist("/model")
+    with pytest.raises(AttributeError, match="has no 'is_exits'; it has cat, "):
+        HDFSClient("hadoop", {}).is_exits("/model")
     assert LocalFS().is_exist("/")
     with pytest.raises(ImportError, match=r"by fleet\.util\.barrier"):
         importlib.import_module("paddle.fluid.incubate.fleet.utils.fleet_barrier_util")

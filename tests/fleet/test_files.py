@@ -82,6 +82,8 @@ def test_a_worker_computes_with_one_saved_model_after_another_and_trains_none(sa
             assert steps(tested, FEEDS[:2], is_open) == pytest.approx(right, rel=1e-6)
         with pytest.raises(FleetError, match="computes with it and trains no more"):
             steps(program, FEEDS[:1], is_open)
+        with pytest.raises(FleetError, match="call shrink\\(\\) before it"):
+            worker.shrink(1)
         steps(tested, FEEDS[:1], is_open)  # what was overcome ends no job
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from paddle._absent import NotInThisRelease
+from paddle._data.records import Column, Records
+from paddle._data.slot import Slot
+from paddle._data.spreading import spread
 from paddle._fleet.errors import BadRole, FleetError
 from paddle._fleet.meeting import Meeting, meeting_of
 from paddle._fleet.place import Place, Role
 from paddle._fleet.role_makers import UserDefinedRoleMaker
 from paddle._fleet.together import UtilBase
+from paddle._launch.report import Reporter
 from paddle._pserver.parley.host import Host
 from tests.cluster.by_hand import free_port
 from tests.together import together
@@ -56,6 +62,37 @@ def test_workers_and_servers_meet_at_an_address() -> None:
     together(*(meeting.close for meeting in met if meeting is not None))
 
 
+def test_a_worker_without_which_the_job_goes_on_is_in_no_sum_and_is_given_no_sample(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ear, mouth = os.pipe()
+    os.set_blocking(ear, False)
+    monkeypatch.setattr("paddle._fleet.meeting.reporter", lambda: Reporter(None, news=ear))
+    address = "127.0.0.1", free_port(["127.0.0.1"], 1)
+    met = [Meeting(Place(id=number, workers=3), address) for number in (0, 2)]
+    os.write(mouth, b'{"text": "trainer-1 was killed", "trainer": 1, "goes_on": true}\n')
+    utils = [UtilBase(_role(each._place, each)) for each in met]
+    assert together(*(lambda n=n: utils[n].all_reduce(n + 1) for n in range(2))) == [3, 3]
+    assert together(*(lambda n=n: utils[n].all_gather(n) for n in range(2))) == [[0, 1]] * 2
+    assert together(*(lambda n=n: met[n].barrier("all") for n in range(2))) == [None] * 2
+    given = [_numbers(0, 5), _numbers(5, 12)]
+    fleets = [
+        SimpleNamespace(worker_num=lambda: 3, worker_index=lambda n=n: 2 * n, util=utils[n]) for n in range(2)
+    ]
+    held = together(*(lambda n=n: spread(given[n], fleets[n]) for n in range(2)))
+    assert [len(each) for each in held] == [6, 6]
+    assert sorted(np.concatenate([each.columns[0].values for each in held])) == list(range(12))
+    together(*(meeting.close for meeting in met))
+    os.close(mouth)
+    os.close(ear)
+
+
+def _numbers(begin: int, end: int) -> Records:
+    """Samples of one number each."""
+    slot = Slot("n", is_float=False, is_dense=True, shape=(1,))
+    return Records((slot,), (Column(np.arange(begin, end), np.arange(end - begin + 1)),))
+
+
 def _role(place: Place, meeting: Any = None) -> Any:
     made = UserDefinedRoleMaker()
     made._place = place
@@ -65,7 +102,7 @@ def _role(place: Place, meeting: Any = None) -> Any:
 
 def test_role_makers_speak_as_fleet_util_does() -> None:
     alone, both = _role(worker(1)), [_role(worker(number)) for number in range(2)]
-    assert (alone._all_gather(3), alone._all_reduce(3)) == ([3], 3)
+    assert (alone._all_gather(3), alone._all_reduce(3)) == (3, 3)
     alone._barrier("all")
     host = Host()
     where = host.open("127.0.0.1", 0)
@@ -92,7 +129,7 @@ def test_without_gloo_each_is_alone() -> None:
     assert meeting_of(worker(1), {"PADDLE_WITH_GLOO": "0"}) is None
     alone = UtilBase(_role(worker(1)))
     assert alone.all_reduce([1, 2]) == [1, 2]
-    assert alone.all_gather(3) == [3]
+    assert alone.all_gather(3) == 3
     assert alone.all_to_all([b"", b""]) is None
     alone.barrier()
 
@@ -118,3 +155,43 @@ def test_workers_meet_where_the_general_role_maker_says() -> None:
     utils = [UtilBase(_role(worker(number), meeting)) for number, meeting in enumerate(met)]
     assert together(*(lambda n=n: utils[n].all_gather(n + 7) for n in range(2))) == [[7, 8]] * 2
     together(*(meeting.close for meeting in met if meeting is not None))
+
+
+@pytest.mark.parametrize("servers", [(), SERVERS])
+def test_worker_0_says_that_another_has_the_place_unless_that_may_be_server_0(
+    servers: tuple[str, ...],
+) -> None:
+    other = Host()
+    where = other.open("127.0.0.1", 0)
+    first = Place(id=0, workers=2, servers=servers)
+    if servers:
+        Meeting(first, where).close()
+    else:
+        with pytest.raises(FleetError, match=rf"cannot hold the place .*: port {where[1]} of .* is in use"):
+            Meeting(first, where)
+    other.close()
+
+
+def test_a_second_fleet_of_a_process_meets_where_the_first_one_does() -> None:
+    where = ("127.0.0.1", free_port(["127.0.0.1"], 1))
+    alone = Place(id=0, workers=1)
+    first, second = Meeting(alone, where), Meeting(alone, where)
+    assert second.all_gather(7) == first.all_gather(7) == [7]
+    second.close()
+    first.close()
+
+
+def test_a_child_that_outlives_worker_0_does_not_hold_its_place() -> None:
+    where = ("127.0.0.1", free_port(["127.0.0.1"], 1))
+    first = Meeting(Place(id=0, workers=1), where)
+    ear, mouth = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(mouth)
+        os.read(ear, 1)
+        os._exit(0)
+    os.close(ear)
+    first.close()
+    Meeting(Place(id=0, workers=1), where).close()
+    os.close(mouth)
+    os.waitpid(child, 0)

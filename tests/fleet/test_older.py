@@ -3,6 +3,7 @@
 import pytest
 
 import paddle.fluid as fluid
+from paddle._fleet.errors import FleetError
 from paddle._fleet.older import OlderFleet, told
 from paddle._fleet.place import Role
 from paddle._program import upstream_flags
@@ -85,7 +86,19 @@ def test_a_strategy_begins_with_options_that_programs_set() -> None:
     with pytest.raises(TypeError, match="only accept input type: dict or BuildStrategy"):
         strategy.set_build_strategy(3)
     strategy.get_program_config().enable_dc_asgd = True
-    with pytest.raises(NotImplementedError, match="enable_dc_asgd"):
+    with pytest.warns(UserWarning, match="enable_dc_asgd changes nothing here"):
+        assert told(strategy).k_steps == 9
+
+
+def test_late_gradients_are_compensated_where_a_strategy_says_so() -> None:
+    for make in (StrategyFactory.create_async_strategy, StrategyFactory.create_half_async_strategy):
+        strategy = make()
+        assert not told(strategy).compensates
+        strategy.set_program_config({"enable_dc_asgd": True})
+        assert told(strategy).compensates
+    strategy = StrategyFactory.create_sync_strategy()
+    strategy.set_program_config({"enable_dc_asgd": True})
+    with pytest.raises(ValueError, match="in step none does"):
         told(strategy)
 
 
@@ -110,6 +123,15 @@ def test_gradients_of_several_steps_are_merged_where_somebody_said_so(monkeypatc
         upstream_flags._set.clear()
     with pytest.raises(ValueError, match="TrainerRuntimeConfig has no 'merge'"):
         strategy.set_trainer_runtime_config({"merge": 4})
+
+
+def test_pslib_takes_an_executor_in_the_place_of_a_role_maker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PADDLE_PSERVERS_IP_PORT_LIST", raising=False)
+    made = type(pslib)()
+    made.init(fluid.Executor(fluid.CPUPlace()))
+    assert made.is_worker() and made.worker_num() == 1
+    with pytest.raises(FleetError, match="subclass of RoleMakerBase"):
+        made.init("a worker")
 
 
 def test_what_is_no_strategy_is_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paddle._fleet.meeting import meeting_of
+from paddle._fleet.meeting import _standing, meeting_of
 from paddle._fleet.place import Place
 from tests.launch.test_plan import folder, planned
 
@@ -19,7 +19,7 @@ def test_trainers_that_are_programs_of_fleet_are_told_where_they_meet(folder: Pa
         meeting_of(Place(id=n, workers=2, servers=("127.0.0.1:8000",)), _set(told[n].env)) for n in (0, 1)
     ]
     assert None not in meetings
-    sizes = [meeting._standing("all") for meeting in meetings if meeting is not None]
+    sizes = [_standing(meeting._place, "all") for meeting in meetings if meeting is not None]
     assert sizes == [(0, 2), (1, 2)]  # pservers are commands here, and meet nobody
     for meeting in reversed(meetings):
         assert meeting is not None

@@ -113,6 +113,7 @@ def test_a_program_may_say_it_itself() -> None:
     assert server.is_server() and server.get_current_endpoint() == "127.0.0.1:6171"
     listed = defined(worker_num=0, worker_endpoints=["10.0.0.1:1", "10.0.0.2:1", "10.0.0.2:2"])
     assert (listed.worker_num(), listed.node_num()) == (3, 2)
+    assert listed.to_string().startswith("role: 1, current_id: 0, ") and server._to_string()[:8] == "role: 2,"
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_in_step_the_steps_of_all_workers_are_counted() -> None:
 
 def test_a_schedule_that_servers_do_not_know_is_stepped_and_the_program_is_told() -> None:
     schedule = lr.PiecewiseDecay([2], [1.0, 0.5])
-    with pytest.warns(UserWarning, match="PiecewiseDecay is no schedule that servers know"):
+    with pytest.warns(UserWarning, match="PiecewiseDecay is not a schedule that servers know"):
         made = falling(schedule, strategy(True), Endpoints(1).names)
     assert rates(made, 3, schedule.step) == [1.0, 0.5, 0.5]
 

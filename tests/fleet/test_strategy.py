@@ -97,11 +97,24 @@ def test_what_is_saved_is_upstreams_text_and_is_loaded_again(tmp_path) -> None:
     assert again.a_sync_configs["k_steps"] == 400
 
 
+def test_options_of_building_and_running_are_saved_and_loaded_too(tmp_path) -> None:
+    made = strategy()
+    made.build_strategy.fuse_broadcast_ops = False
+    made.build_strategy.reduce_strategy = made.build_strategy.ReduceStrategy.Reduce
+    made.execution_strategy.num_threads = 7
+    made.save_to_prototxt(str(tmp_path / "s.prototxt"))
+    again = DistributedStrategy()
+    again.load_from_prototxt(str(tmp_path / "s.prototxt"))
+    assert again.build_strategy.enable_inplace and not again.build_strategy.fuse_broadcast_ops
+    assert again.build_strategy.reduce_strategy is made.build_strategy.ReduceStrategy.Reduce
+    assert again.execution_strategy.num_threads == 7
+
+
 def test_a_file_as_upstream_writes_it_is_read(tmp_path) -> None:
     file = tmp_path / "s.prototxt"
     file.write_text(
         "mode: PS\na_sync: true # no waiting\na_sync_configs: { k_steps: 100, launch_barrier: false }\n"
-        'recompute_configs {\n  checkpoints: "one"\n}\nexecution_strategy {\n  num_threads: 2\n}\n'
+        'recompute_configs {\n  checkpoints: "one"\n}\nexecution_strategy {\n  num_threads: 2\n  new: 1\n}\n'
         "fuse_grad_size_in_TFLOPS: 5e1\n"
     )
     made = DistributedStrategy()
@@ -109,6 +122,7 @@ def test_a_file_as_upstream_writes_it_is_read(tmp_path) -> None:
     assert made.a_sync_configs["k_steps"] == 100 and made.a_sync_configs["launch_barrier"] is False
     assert made.recompute_configs["checkpoints"] == ["one"]
     assert made.fuse_grad_size_in_TFLOPS == 50.0
+    assert made.execution_strategy.num_threads == 2
 
 
 @pytest.mark.parametrize("text", ["a_sync: ", "a_sync: true }", "a_syncs: true", "a_sync ! true"])
@@ -191,6 +205,12 @@ def test_fields_of_later_releases_are_kept_while_they_say_nothing() -> None:
     made.trainer_desc_configs = {"dump_fields_path": "", "dump_fields": [], "stat_var_names": ["a"]}
     made.sparse_table_configs = {}
     assert made.fs_client_param["hadoop_bin"] == "hadoop"
+    made.gradient_scale_configs = {"scale_strategy": "sum"}  # of several devices
+    made.hybrid_configs = {
+        "dp_degree": 1,
+        "order": ["dp", "mp", "pp", "sharding", "sep"],
+    }  # of eager programs
+    assert made.hybrid_configs["mp_degree"] == made.tensor_parallel_configs["tensor_parallel_degree"] == 1
     assert mode(made) == ("async", 1, 1)
     made.trainer_desc_configs = {"dump_fields": ["a"]}
     with pytest.raises(NotInThisRelease, match=r"trainer_desc_configs\['dump_fields'\]"):
@@ -224,3 +244,13 @@ def test_what_a_table_is_told_is_taken_where_it_changes_nothing_and_else_refused
     with pytest.raises(BadStrategy, match="is a dict, and not 3"):
         made.sparse_table_configs = {"emb": 3}
     assert list(made.sparse_table_configs) == ["emb"]
+
+
+def test_so_is_what_it_is_told_in_words_of_pslib() -> None:
+    made = strategy(a_sync=True)
+    made.fleet_desc_configs = {"emb": {"sparse_table_class": "DownpourSparseTable", "sparse_shard_num": 10}}
+    assert mode(made) == ("async", 1, 1)
+    with pytest.raises(
+        NotInThisRelease, match=r"fleet_desc_configs: 'sparse_accessor_class' = .*two optimizers"
+    ):
+        made.fleet_desc_configs = {"emb": {"sparse_accessor_class": "DownpourCtrAccessor"}}

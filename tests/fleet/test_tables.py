@@ -3,11 +3,12 @@ however many; a job that goes on from them learns as if it had never ended."""
 
 from __future__ import annotations
 
-import socket
+import errno
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ from paddle._fleet.role_makers import UserDefinedRoleMaker
 from paddle._fleet.strategy import DistributedStrategy
 from paddle._program.errors import BadFile
 from paddle._program.files import tables
+from paddle._program.files.links import show
 from paddle._program.running.open_table import table_of
 from paddle.fluid import contrib, layers, optimizer
+from tests.fleet.processes import free_place
 
 IDS, STEPS = [5, -7, 1 << 62, 11, 2_000_000_000, 0], 3
 FEEDS = [np.random.default_rng(seed).choice(IDS, (8, 1)) for seed in range(2 * STEPS)]
@@ -58,21 +61,21 @@ def steps(made: Made, feeds: list[np.ndarray], is_open: bool = True) -> list[flo
         own = ids if is_open else ids % 12
         feed = {"ids": own, "label": (own % 5).astype(np.float32) / 5}
         found.append(executor.run(made[0], feed=feed, fetch_list=[made[2]])[0].item())
+    executor.close()  # which is no goodbye: another one may go on
     return found
-
-
-def free_ports(count: int) -> list[str]:
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [f"127.0.0.1:{each.getsockname()[1]}" for each in sockets]
 
 
 @contextmanager
 def job(
-    count: int, made: Any, dirname: str | None = None, is_open: bool = True, kind: type[Fleet] = Fleet
+    count: int,
+    made: Any,
+    dirname: str | None = None,
+    is_open: bool = True,
+    kind: type[Fleet] = Fleet,
+    then: Callable[[Fleet], None] = lambda server: None,
 ) -> Iterator[tuple[Fleet, Made]]:
-    """A worker that has not met its servers yet, which have begun."""
-    ports = free_ports(count)
+    """A worker that has not met its servers yet, which have begun, and done something else before."""
+    ports = [free_place() for _ in range(count)]
     ends: list[Future[None]] = [Future() for _ in ports]
 
     def fleet_of(role: int, id: int) -> Fleet:
@@ -83,6 +86,7 @@ def job(
     for server in servers:
         network(made(), server, is_open)
         server.init_server(*([dirname] if dirname else []))
+        then(server)
 
     def serve(server: Fleet, end: Future[None]) -> None:
         try:
@@ -133,6 +137,18 @@ def test_a_job_goes_on_from_what_another_saved_on_another_number_of_servers(
         np.testing.assert_allclose(steps(program, FEEDS[STEPS:], is_open), expected[STEPS:], rtol=1e-5)
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+def test_an_executor_that_is_closed_takes_no_worker_along(is_open: bool, tmp_path: Path) -> None:
+    with job(1, lambda: optimizer.SGD(0.1), is_open=is_open) as (worker, program):
+        worker.init_worker()
+        steps(program, FEEDS[:1], is_open)
+        first = steps(program, FEEDS[1:2], is_open)
+        assert steps(program, FEEDS[1:2], is_open) < first  # it still learns
+        worker.stop_worker()  # which takes tables along
+        worker.save_persistables(fluid.Executor(), str(tmp_path), program[0])
+    assert (tmp_path / "emb_txt").is_dir()
+
+
 @pytest.mark.parametrize(("is_open", "before"), [(True, 2), (False, 2), (False, 0)])
 def test_servers_of_1x_begin_from_all_that_a_folder_has(is_open: bool, before: int, tmp_path: Path) -> None:
     def made() -> Any:
@@ -153,6 +169,34 @@ def test_servers_of_1x_begin_from_all_that_a_folder_has(is_open: bool, before: i
     with job(3, made, str(tmp_path), is_open, OlderFleet) as (worker, program):
         worker.init_worker()
         np.testing.assert_allclose(steps(program, FEEDS[STEPS:], is_open), expected[STEPS:], rtol=1e-5)
+
+
+@pytest.mark.parametrize("which", ["main_program", "startup_program"])
+def test_what_servers_of_1x_load_counts_and_any_program_loads_what_they_saved(
+    which: str, tmp_path: Path
+) -> None:
+    def there(each: Any) -> bool:
+        return each.persistable and (tmp_path / each.name).is_file()
+
+    def load(server: Fleet) -> None:
+        fluid.io.load_vars(fluid.Executor(), str(tmp_path), getattr(server, which), predicate=there)
+
+    def made() -> Any:
+        return optimizer.Adam(0.05)
+
+    with job(2, made, is_open=False, kind=OlderFleet) as (worker, program):
+        worker.init_worker()
+        steps(program, FEEDS[:STEPS], is_open=False)
+        worker.save_persistables(fluid.Executor(), str(tmp_path))
+    assert (tmp_path / "emb").is_file()
+    with fluid.scope_guard(fluid.Scope()):
+        alone = network(made(), is_open=False)
+        fluid.Executor().run(alone[1])
+        fluid.io.load_persistables(fluid.Executor(), str(tmp_path), alone[0])
+        expected = steps(alone, FEEDS[STEPS:], is_open=False)
+    with job(3, made, is_open=False, kind=OlderFleet, then=load) as (worker, program):
+        worker.init_worker()
+        np.testing.assert_allclose(steps(program, FEEDS[STEPS:], is_open=False), expected, rtol=1e-5)
 
 
 def test_a_folder_that_is_not_there_or_lacks_a_parameter_is_said(tmp_path: Path) -> None:
@@ -239,6 +283,49 @@ def test_an_inference_model_has_its_table_and_finds_rows_in_it(tmp_path: Path) -
         program, feeds, targets = paddle.static.load_inference_model(str(tmp_path), exe, **told)
         found = exe.run(program, feed={feeds[0]: FEEDS[0]}, fetch_list=targets)[0]
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_programs_of_2_2_find_a_model_of_a_job_and_its_table_in_a_folder_of_their_own(
+    links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*told: Any) -> None:
+        raise PermissionError(errno.EPERM, "this disk has one name for a file")
+
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    own, executor = tmp_path / "dnn_plugin", paddle.static.Executor()
+    with job(2, lambda: optimizer.SGD(0.1)) as (worker, program):
+        worker.init_worker()
+        steps(program, FEEDS[:1])
+        target = program[0].global_block().var("fc_0.tmp_1")
+        for _ in range(2):  # the second time instead of the first one's
+            worker.save_inference_model(executor, str(tmp_path), ["ids"], [target], program[0])
+    found = []
+    for folder in (tmp_path, own):
+        with fluid.scope_guard(fluid.Scope()):
+            test, feeds, targets = fluid.io.load_inference_model(str(folder), executor)
+            found.append(executor.run(test, feed={feeds[0]: FEEDS[0]}, fetch_list=targets)[0])
+    np.testing.assert_array_equal(*found)
+    for file in (tmp_path / "emb_txt").iterdir():
+        assert (own / "emb_txt" / file.name).samefile(file) == links
+    assert {path.name for path in own.iterdir()} == {"__model__", "w", "fc_0.b_0", "emb_txt"}
+
+
+def test_a_file_is_shown_whatever_another_process_of_the_same_number_left(tmp_path: Path) -> None:
+    own, there = tmp_path / "w", tmp_path / "dnn_plugin" / "w"
+    left = there.with_name(f"w.new{os.getpid()}")
+    for value in ("1", "2"):
+        own.write_text(value)
+        show(own, there)
+        left.unlink(missing_ok=True)
+        left.hardlink_to(own)
+        show(own, there)
+        assert there.samefile(own)
+    own.unlink()
+    with pytest.raises(FileNotFoundError):
+        show(own, there)
+    assert {path.name for path in there.parent.iterdir()} == {there.name, left.name}
 
 
 def test_rows_that_were_not_used_for_days_are_forgotten() -> None:

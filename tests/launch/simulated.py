@@ -12,6 +12,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
+from paddle._launch.actions import TellFallen
 from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleJoined, RoleReady
 from paddle._launch.news import Collected, Progress
@@ -193,6 +194,8 @@ class SimulatedCrew:
 
     def start(self, role: str) -> None:
         self.nodes[int(role[-1])].start(role)
+
+    def tell(self, fallen: TellFallen) -> None: ...
 
     def stop(self, node: int, grace_s: float) -> None:
         self.nodes[node].stop(grace_s)

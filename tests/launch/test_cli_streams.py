@@ -41,8 +41,41 @@ def test_a_full_disk_is_told_in_one_line(command: str, unbuffered: str) -> None:
     assert (done.returncode, done.stderr) == (1, "paddle.py: cannot print: No space left on device\n")
 
 
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("-m paddle version", "paddle version"),
+        ("-m paddle --help", "paddle --help"),
+        ("-m paddle pserver --help", "paddle pserver"),
+        ("-m paddle.distributed.launch --help", "paddle.distributed.launch"),
+        ("-m fabric -r PROJECT status --all", "fab"),
+        ("-m fabric -r PROJECT --list", "fab"),
+        ("-m fabric -r PROJECT check --help", "fab"),
+    ],
+)
+def test_of_every_command_a_full_disk_is_told_in_one_line(typed: str, said: str, tmp_path: Path) -> None:
+    own = {"PYTHONPATH": str(ROOT / "runtime"), "XDG_STATE_HOME": str(tmp_path)}
+    done = run(f"{sys.executable} {typed.replace('PROJECT', str(ROOT))} >/dev/full", **own)
+    assert (done.returncode, done.stderr) == (1, f"{said}: cannot print: No space left on device\n")
+
+
+def test_who_waits_for_a_line_ends_well_once_its_reader_is_gone() -> None:
+    program = (
+        "import sys, time; from paddle._launch.screens.stream import end_with_reader; end_with_reader(); "
+    )
+    waits = f"{sys.executable} -c '{program}print(1, flush=True); time.sleep(600)'"
+    done = run(f"({waits}; echo status $? >&2) | head -1", PYTHONPATH=str(ROOT / "runtime"))
+    assert (done.stdout, done.stderr) == ("1\n", "status 0\n")
+
+
 def test_a_reader_that_has_enough_is_nothing_wrong(command: str) -> None:
     done = run(f"({command}; echo status $? >&2) | head -0")
+    assert done.stderr == "status 0\n"
+
+
+def test_nor_is_one_of_what_fab_itself_prints() -> None:
+    listing = f"{sys.executable} -m fabric -r {ROOT} --list"
+    done = run(f"({listing}; echo status $? >&2) | :")
     assert done.stderr == "status 0\n"
 
 
@@ -58,3 +91,17 @@ def test_a_python_without_the_packages_is_named_and_what_to_do() -> None:
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert f"paddle.py: {sys.executable} lacks the package msgspec" in done.stderr
     assert f"pip install {ROOT}" in done.stderr
+
+
+@pytest.mark.parametrize(("how", "most"), [("_print", 9_999), ("_do", 10_000)])
+def test_lines_that_nobody_reads_are_not_made_but_what_is_done_is_done(how: str, most: int) -> None:
+    program = (
+        "import sys; from paddle._launch.jobs import commands\n"
+        "made = []\n"
+        "def lines():\n"
+        "    for number in range(10_000): made.append(number); yield 'x' * 1000\n"
+        f"commands.{how}(lines()); sys.stderr.write(str(len(made)))"
+    )
+    done = run(f'{sys.executable} -c "{program}" | head -1', PYTHONPATH=str(ROOT / "runtime"))
+    assert done.stdout == "x" * 1000 + "\n"
+    assert int(done.stderr) <= most and (how == "_print" or int(done.stderr) == most)

@@ -49,8 +49,7 @@ def clusters(draw: st.DrawFn, one_port: bool = True) -> ClusterEnvironment:
 
 def applied(changes: dict[str, str | None], base: dict[str, str]) -> dict[str, str]:
     """What an agent makes of them."""
-    environ = role._environment(base, {"env": changes, "prepend": {}}, report=0)
-    return {name: text for name, text in environ.items() if name != "PADDLE_REPORT_FD"}
+    return role._environment(base, {"env": changes, "prepend": {}})
 
 
 def only(dialect: str, environ: dict[str, str]) -> dict[str, str]:
@@ -130,6 +129,27 @@ def test_what_programs_ask_for_beside_the_dialects() -> None:
     assert changes["PADDLE_INIT_USE_GPU"] == "False"
     assert changes["PADDLE_INIT_TRAINER_COUNT"] == "1"
     assert changes["GLOG_log_dir"] == "log"
+
+
+@given(cluster=clusters())
+def test_a_program_that_hands_words_to_init_itself_is_told_them(cluster: ClusterEnvironment) -> None:
+    changes = child_environment(replace(cluster, role="TRAINER"), trainer_count=3)
+    flags = read_init(
+        {
+            "trainer_count": int(changes["PADDLE_TRAINER_COUNT"] or 0),
+            "port": int(changes["PADDLE_PORT"] or 0),
+            "ports_num": int(changes["PADDLE_PORTS_NUM"] or 0),
+            "ports_num_for_sparse": int(changes["PADDLE_PORTS_NUM_FOR_SPARSE"] or 0),
+            "num_gradient_servers": int(changes["PADDLE_NUM_GRADIENT_SERVERS"] or 0),
+            "trainer_id": int(changes["PADDLE_TRAINER_ID"] or 0),
+            "pservers": changes["PADDLE_PSERVERS"],
+        },
+        {},
+    )
+    by_environment = read_init({}, applied(changes, {}))
+    names = ("port", "ports_num", "ports_num_for_sparse", "num_gradient_servers", "trainer_id", "pservers")
+    assert [getattr(flags, name) for name in names] == [getattr(by_environment, name) for name in names]
+    assert flags.trainer_count == 3
 
 
 def test_a_server_is_told_its_number() -> None:
@@ -222,7 +242,7 @@ def without(environ: dict[str, str], name: str) -> dict[str, str]:
         (FLUID | {"PADDLE_TRAINING_ROLE": "BOSS"}, ClusterError, ["PADDLE_TRAINING_ROLE is 'BOSS'"]),
         (FLUID | {"PADDLE_PSERVER_PORT": "http"}, FlagError, ["PADDLE_PSERVER_PORT", "'http'"]),
         (FLUID | {"PADDLE_PSERVER_IPS": "a,b,a"}, ClusterError, ["lists a:6174 twice"]),
-        (FLEET | {"PADDLE_PSERVERS_IP_PORT_LIST": "a:http"}, ClusterError, ["'a:http'", "no endpoint"]),
+        (FLEET | {"PADDLE_PSERVERS_IP_PORT_LIST": "a:http"}, ClusterError, ["'a:http'", "not an endpoint"]),
         (FLEET | {"PADDLE_PSERVERS_IP_PORT_LIST": "a:1,a:70000"}, ClusterError, ["'a:70000'"]),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from paddle._absent import NotInThisRelease
-from paddle._launch.environ import read_init
+from paddle._launch.environ import read_init, read_ways
 from paddle._launch.errors import ClusterError, FlagError
 
 DOCUMENTED = {
@@ -77,9 +77,9 @@ def test_flags_of_the_training_program_are_kept_for_it() -> None:
         ({"port": None}, {}, ["paddle.init(port=...)", "a whole number"]),
         ({}, {"PADDLE_INIT_USE_GPU": "perhaps"}, ["PADDLE_INIT_USE_GPU", "'perhaps'", "true or false"]),
         ({"pservers": ""}, {}, ["pservers names no host"]),
-        ({"pservers": "10.0.0.1:7164"}, {}, ["pservers: '10.0.0.1:7164' is no host", "ports that port"]),
-        ({"pservers": "10.0.0.1 10.0.0.2"}, {}, ["pservers: '10.0.0.1 10.0.0.2' is no host", "commas"]),
-        ({}, {"PADDLE_INIT_PSERVERS": "a,http://b"}, ["pservers: 'http://b' is no host"]),
+        ({"pservers": "10.0.0.1:7164"}, {}, ["pservers: '10.0.0.1:7164' is not a host", "ports that port"]),
+        ({"pservers": "10.0.0.1 10.0.0.2"}, {}, ["pservers: '10.0.0.1 10.0.0.2' is not a host", "commas"]),
+        ({}, {"PADDLE_INIT_PSERVERS": "a,http://b"}, ["pservers: 'http://b' is not a host"]),
         ({"port": 65535, "ports_num": 2}, {}, ["65536", "lower port"]),
         ({"dry_run": True}, {}, ["paddle.init has no flag 'dry_run'"]),
     ],
@@ -127,3 +127,9 @@ def test_what_has_no_effect_is_told() -> None:
 )
 def test_hosts_of_every_kind_are_taken(host: str) -> None:
     assert read_init({"pservers": host}, {}).pservers == (host,)
+
+
+def test_of_fluid_and_fleet_only_the_ways_to_servers_are_read() -> None:
+    place = {"PADDLE_INIT_TRAINER_ID": "1", "PADDLE_INIT_PSERVERS": "10.0.0.1:6174,10.0.0.2:6174"}
+    flags = read_ways({**place, "PADDLE_INIT_WIRE": "bfloat16", "PADDLE_INIT_TOKEN_FILE": "here"})
+    assert (flags.wire, flags.token_file) == ("bfloat16", "here")

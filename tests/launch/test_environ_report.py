@@ -4,6 +4,8 @@ import contextlib
 import fcntl
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -65,6 +67,26 @@ def test_progress_comes_at_most_five_times_a_second(pipe: tuple[int, int]) -> No
         clock.now = batch / 64
         progress(reporter, batch)
     assert [event["batch_id"] for event in heard(pipe[0])] == [0, 13, 26, 39, 52]
+    for _ in range(2):
+        reporter.settle()
+    assert [event["batch_id"] for event in heard(pipe[0])] == [63]
+
+
+def test_how_far_training_was_in_the_end_is_told_once_and_by_no_fork(pipe: tuple[int, int]) -> None:
+    """By a process whose batches are faster than what is told of them."""
+    program = """
+import os, sys
+from paddle._launch.report import reporter
+for batch_id in range(100):
+    reporter().progress(pass_id=3, batch_id=batch_id, cost=1.0, samples_per_s=9.0)
+if not os.fork():
+    sys.exit()
+os.wait()
+"""
+    environ = {**os.environ, "PADDLE_REPORT_FD": str(pipe[1])}
+    subprocess.run([sys.executable, "-c", program], env=environ, pass_fds=[pipe[1]], check=True)
+    told = [event["batch_id"] for event in heard(pipe[0])]
+    assert (told[0], told[-1], told.count(99)) == (0, 99, 1)
 
 
 def test_figures_of_numpy_are_figures(pipe: tuple[int, int]) -> None:

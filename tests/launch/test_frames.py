@@ -11,12 +11,22 @@ from hypothesis import strategies as st
 
 from paddle._launch.backends.frames import LONGEST, FrameReader
 from paddle._launch.backends.leash import Leash
-from paddle._launch.events import Answered, Heard, JobBroke, NodeFailed, RoleExited, RoleJoined, RoleReady
+from paddle._launch.events import (
+    Answered,
+    Heard,
+    JobBroke,
+    NodeFailed,
+    RoleExited,
+    RoleJoined,
+    RoleMeets,
+    RoleReady,
+)
 from paddle._launch.news import Printed, Progress, Told, Waiting
 from paddle._launch.phases import Phase
 
 ROLES = {"pserver-1", "trainer-1", "t", "p"}
 WAITS = {"report": "waiting", "trainers": [0, 1], "seconds": 5}
+MEETS = {"report": "meets", "finds_nobody": True}
 BROKEN = {"report": "broken", "reason": "why", "trainers": [1], "is_own": False, "other": ""}
 ANOTHER = {**BROKEN, "trainers": [], "other": "pserver-9"}
 PROGRESS = {"report": "progress", "pass_id": 1, "batch_id": 2, "cost": 3, "samples_per_s": 4.5}
@@ -29,6 +39,7 @@ FRAMES = [
     ({"event": "report", "role": "trainer-1", "report": PROGRESS}, Progress("trainer-1", 1, 2, 3, 4.5)),
     ({"event": "report", "role": "t", "report": {"report": "message", "text": "äöü"}}, Told("t", "äöü")),
     ({"event": "report", "role": "pserver-1", "report": {"report": "joined"}}, RoleJoined("pserver-1")),
+    ({"event": "report", "role": "t", "report": MEETS}, RoleMeets("t", True)),
     ({"event": "report", "role": "p", "report": WAITS}, Waiting(("trainer-0", "trainer-1"), 5)),
     ({"event": "report", "role": "p", "report": BROKEN}, JobBroke("p", ("trainer-1",), "why")),
     ({"event": "report", "role": "p", "report": {**BROKEN, "is_own": True}}, JobBroke("p", ("p",), "why")),
@@ -66,7 +77,7 @@ def test_a_node_does_not_speak_for_roles_of_others(role, event) -> None:
     frame = {"event": event, "role": role, "report": {"report": "ready"}, "lines": ["x"], "status": 7}
     (_, told) = FrameReader(1, ROLES).feed(json.dumps(frame).encode() + b"\n")
     assert isinstance(told, Told)
-    assert told.text.startswith("its agent said what is no frame: ")
+    assert told.text.startswith("its agent sent a malformed message: ")
 
 
 def test_a_line_without_an_end_is_not_kept_for_ever() -> None:

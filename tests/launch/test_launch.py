@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from paddle._launch.actions import TellFallen
 from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleJoined, RoleReady
 from paddle._launch.launch import Launch
-from paddle._launch.news import Changed, Restarted, Said
+from paddle._launch.news import Changed, Restarted, Said, Waiting
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan, RolePlan
 from paddle._launch.settings import Host
@@ -62,6 +63,8 @@ class Ready:
 
     def stop(self, node: int, grace_s: float) -> None:
         self._post(NodeEnded(node))
+
+    def tell(self, fallen: TellFallen) -> None: ...
 
     def kill(self, node: int) -> None:
         self.stop(node, 0.0)
@@ -131,6 +134,24 @@ def test_silence_is_noticed_after_a_pause_too(tmp_path, monkeypatch) -> None:
     cause = run(tmp_path, pause_s=1000.0, training_s=30.0).cause
     assert cause
     assert cause.text.startswith("nothing was heard from it")
+
+
+def test_a_trainer_that_ended_without_a_goodbye_is_to_blame_once_pservers_wait(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("paddle._launch.launch._TICK_S", 0.001)
+
+    def carry(_: LaunchPlan, post: Post) -> Ready:
+        def train() -> None:
+            post(RoleJoined("pserver-0"))
+            post(RoleExited("trainer-0", 0))
+            clock.due.append((clock.now + 6.0, lambda: post(Waiting(("trainer-0",), 6.0))))
+
+        return Ready(post, train)
+
+    clock = Clock()
+    launch = Launch(plan(tmp_path), Silent(), carry, clock)
+    launch.run()
+    assert launch.cause
+    assert (launch.cause.role, launch.cause.status) == ("trainer-0", 1)
 
 
 @pytest.mark.parametrize("failing", [Phase.DELIVER, Phase.OPEN])

@@ -210,6 +210,14 @@ def test_a_pipe_among_the_files_is_told_and_left_out(workspace, home) -> None:
     assert names(home / "output") == {"pass-00000"}
 
 
+def test_an_output_that_is_a_file_is_told(workspace, home) -> None:
+    shutil.rmtree(workspace / "output")
+    (workspace / "output").touch()
+    told: list[str] = []
+    assert logs.collect(workspace, home, 0, told.append) == ("log",)
+    assert told == [f"{workspace / 'output'} is not collected: it is no folder"]
+
+
 def test_the_last_lines_of_each_role_are_kept() -> None:
     tails = logs.Tails()
     tails.add("trainer-0", [f"line {i}" for i in range(50)])

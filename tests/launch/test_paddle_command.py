@@ -36,7 +36,9 @@ def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
         watcher: Watcher,
         token: Token | None,
         certificate: Certificate | None,
+        news: int | None,
     ) -> int:
+        assert news is None  # nobody runs this one
         seen.options, seen.watcher, seen.token, seen.certificate = options, watcher, token, certificate
         return seen.does(on_ready)
 
@@ -60,8 +62,13 @@ def test_version_is_laid_out_as_documented(capsys: pytest.CaptureFixture[str]) -
     ]
 
 
-def test_version_is_that_of_the_project() -> None:
-    assert f'version = "{paddle.__version__}"' in (ROOT / "pyproject.toml").read_text()
+def test_help_says_the_projects_own_release(capsys: pytest.CaptureFixture[str]) -> None:
+    from paddle.version import release
+
+    assert f'version = "{release}"' in (ROOT / "pyproject.toml").read_text()
+    assert command.main(["help"]) == 0
+    told = f"paddle-fabric {release}, with the interface of PaddlePaddle 0.10 to {paddle.__version__}"
+    assert capsys.readouterr().out.splitlines()[-1] == told
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["help"], ["pserver", "--help"], ["master", "--help"]])
@@ -105,6 +112,7 @@ def test_help_of_a_server_shows_every_flag_of_it(
     ("arguments", "words"),
     [
         (["pservr"], ["paddle pservr", "Did you mean `paddle pserver`"]),
+        (["tran"], ["paddle tran", "Did you mean `paddle train`"]),
         (["--nonsense"], ["paddle help"]),
         (["train"], ["not in this release", "python train.py"]),
         (["merge_model"], ["not in this release"]),

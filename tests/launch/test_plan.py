@@ -1,5 +1,6 @@
 """From a command line to a plan: what runs where, with which arguments and environment."""
 
+import os
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -106,7 +107,9 @@ def test_a_slip_of_the_finger_is_warned_of_and_handed_on_all_the_same(folder) ->
     described = spec(folder, "-p", "package", *argv)
     assert described.arguments == ("--hots=local", "--prot", "1", "--passes=3", "--hsots")
     first, second = described.notices
-    assert first.startswith("warning: --hots=local is no flag of paddle.py and goes to the training program.")
+    assert first.startswith(
+        "warning: --hots=local is not a flag of paddle.py; it is passed to the training program."
+    )
     assert first.endswith("Did you mean --hosts?")
     assert second.endswith("Did you mean --port?")
 
@@ -199,13 +202,13 @@ def test_a_place_in_the_job_cannot_be_given(folder, name) -> None:
 
 @pytest.mark.parametrize("argv", [[], ["-p", "package", "-j", "package"]], ids=["neither", "both"])
 def test_exactly_one_workspace_must_be_given(folder, argv) -> None:
-    with pytest.raises(UsageError, match="exactly one of --job_dispatch_package"):
+    with pytest.raises(UsageError, match="give either --job_dispatch_package"):
         spec(folder, *argv)
 
 
 def test_where_it_is_misspelled_the_right_spelling_is_given(folder) -> None:
     with pytest.raises(
-        UsageError, match=r"--job_dispach_package=package is no flag\. Did you mean --job_disp"
+        UsageError, match=r"--job_dispach_package=package is not a flag\. Did you mean --job_disp"
     ):
         spec(folder, "--job_dispach_package=package")
 
@@ -248,7 +251,7 @@ def test_a_device_means_nothing_to_local_nodes(folder, words) -> None:
     argv = [words] if words.startswith("--") else []
     with (folder / "conf.py").open("a") as conf:
         conf.write("" if argv else "PADDLE_NIC = 'eth0'\n")
-    with pytest.raises(UsageError, match=f"{words.partition('=')[0]}: 'eth0' is no device of local nodes"):
+    with pytest.raises(UsageError, match=f"{words.partition('=')[0]}: 'eth0' is not a device of local nodes"):
         planned(folder, *argv)
     assert planned(folder, "--nics=").roles("pserver")[0].argv[5] == "--host=127.0.0.1"
     assert planned(folder, "--nics=lo").roles("pserver")[0].argv[5] == "--host=127.0.0.1"
@@ -319,6 +322,22 @@ def test_a_plan_of_any_size_is_said_in_ten_lines(folder, nodes) -> None:
 def test_machines_want_a_network_device_by_which_they_reach_each_other(folder, devices) -> None:
     with pytest.raises(UsageError, match=r"PADDLE_NIC = 'eth0' in conf\.py"):
         planned(folder, "--hosts=root@a,root@b", "--root_dir=/srv", f"--nics={devices}")
+
+
+def test_where_no_network_device_is_set_the_setting_is_named(folder) -> None:
+    with pytest.raises(UsageError, match=r"^PADDLE_NIC is not set: without it, pservers"):
+        planned(folder, "--hosts=root@a,root@b", "--root_dir=/srv")
+
+
+@pytest.mark.parametrize("name", ["log", "output"])
+def test_results_that_could_not_be_collected_are_refused_before_a_job_trains_for_them(
+    folder, monkeypatch, name
+) -> None:
+    (folder / "package" / name).mkdir()
+    # as who is not root, which tests may be
+    monkeypatch.setattr("os.access", lambda path, mode: not (path.name == name and mode & os.W_OK))
+    with pytest.raises(UsageError, match=rf"are to come to .*/package/{name}, which cannot be written to\."):
+        planned(folder)
 
 
 def test_a_home_folder_may_be_written_short(folder, monkeypatch) -> None:

@@ -16,6 +16,7 @@ def runtime(tmp_path: Path) -> Path:
     (package / "_core" / "one.py").write_text("1")
     (package / "_core" / "__pycache__" / "one.pyc").write_text("2")
     (tmp_path / "runtime" / "paddle.egg-info").mkdir()
+    (tmp_path / "runtime" / "other.py").write_text("4")
     return tmp_path / "runtime"
 
 
@@ -31,6 +32,14 @@ def test_the_package_is_sent_and_nothing_beside_it(runtime) -> None:
     names = ["paddle", "paddle/__init__.py", "paddle/_core", "paddle/_core/one.py"]
     assert [entry.path for entry in sent] == names
     assert sent[-1].source == runtime / "paddle" / "_core" / "one.py"
+
+
+def test_the_module_by_which_programs_read_records_goes_with_it(runtime) -> None:
+    before = needed(runtime)
+    (runtime / "recordio.py").write_text("5")
+    after = needed(runtime)
+    assert [entry.path for entry in after.contents if entry not in before.contents] == ["recordio.py"]
+    assert after.runtime != before.runtime
 
 
 def test_its_folder_is_named_by_what_is_in_it(runtime) -> None:

@@ -134,7 +134,21 @@ def test_a_gpu_is_not_in_this_release_and_it_goes_on_without(tmp_path) -> None:
     assert notice.startswith("PADDLE_USE_GPU in conf.py: True is not in this release")
 
 
-@pytest.mark.parametrize(("text", "words"), [("HOSTS = [", "is not Python"), (None, "cannot read")])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbfHOSTS = ['local']\r\nROOT_DIR = '/srv/\xc3\xa9'\r\n",
+        b"# -*- coding: latin-1 -*-\nHOSTS = ['local']\nROOT_DIR = '/srv/\xe9'\n",
+    ],
+    ids=["as an editor on Windows writes it", "in an encoding that it names"],
+)
+def test_a_conf_is_read_in_the_encodings_in_which_python_reads_it(tmp_path, data) -> None:
+    path = tmp_path / "conf.py"
+    path.write_bytes(data)
+    assert settle(path, {}, {})["root_dir"] == "/srv/é"
+
+
+@pytest.mark.parametrize(("text", "words"), [("HOSTS = [", "is not valid Python"), (None, "cannot read")])
 def test_a_conf_that_is_missing_or_no_python_is_one_clear_error(tmp_path, text, words) -> None:
     path = tmp_path / "conf.py"
     if text is not None:
@@ -154,8 +168,8 @@ def test_a_conf_that_is_missing_or_no_python_is_one_clear_error(tmp_path, text, 
         ("PADDLE_NIC = {'lo'}", r"line 2: PADDLE_NIC is a text, or a list of texts, not \{'lo'\}"),
         ("PADDLE_NIC = [['lo']]", r"line 2: PADDLE_NIC is a text, or a list of texts"),
         ("PADDLE_PORT = {[]: 1}", r"line 2: the value of PADDLE_PORT must be written out"),
-        ("PADDLE_PORT = " + "-" * 100_000 + "1", "is not Python that can be read: it is nested too deeply"),
-        ("PADDLE_PORT = " + "9" * 5_000, "is not Python that can be read: Exceeds the limit"),
+        ("PADDLE_PORT = " + "-" * 100_000 + "1", "is not valid Python: it is nested too deeply"),
+        ("PADDLE_PORT = " + "9" * 5_000, "is not valid Python: Exceeds the limit"),
         ("root_dir = 'jobs'", r"line 2: there is no setting root_dir; did you mean ROOT_DIR\?"),
         ("COLOUR = 'red'", r"line 2: there is no setting COLOUR; there are HOSTS, ROOT_DIR, .*\.$"),
     ],

@@ -8,7 +8,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle._launch.actions import Foretell, StartRole, Stop, Tell
+from paddle._launch.actions import Foretell, StartRole, Stop, Tell, TellFallen
+from paddle._launch.again.restarts import Restarts
 from paddle._launch.events import (
     Answered,
     Barred,
@@ -17,13 +18,13 @@ from paddle._launch.events import (
     NodeEnded,
     RoleExited,
     RoleJoined,
+    RoleMeets,
     RoleReady,
     ShardRestarted,
     Signalled,
     Tick,
 )
 from paddle._launch.phases import Phase
-from paddle._launch.restarts import Restarts
 from paddle._launch.supervisor import Supervisor
 from tests.launch.test_supervisor import NODES, PREPARATION, PSERVERS, ROLES, TRAINERS
 
@@ -65,7 +66,8 @@ def test_one_death_too_many_fails_the_job_with_all_that_is_known_of_it() -> None
             supervisor.handle(Heard(node), now)
         assert supervisor.handle(Tick(), now) == [StartRole("pserver-1")]
     actions = supervisor.handle(RoleExited("pserver-1", KILLED), now)
-    assert actions == [Stop(0, 2.0), Stop(1, 2.0)]
+    text = "pserver-1 was killed by SIGKILL"
+    assert actions == [TellFallen("pserver-0", "pserver-1", text), Stop(0, 2.0), Stop(1, 2.0)]
     assert supervisor.cause
     assert (supervisor.cause.role, supervisor.exit_status) == ("pserver-1", 137)
     assert supervisor.cause.detail.startswith("it had been started again 2 times")
@@ -77,16 +79,16 @@ def test_a_job_that_breaks_meanwhile_starts_nothing_again() -> None:
     supervisor.handle(JobBroke("pserver-0", (), "trainer 0 failed: ShardUnreachable"), 2.5)
     assert supervisor.phase is Phase.SETTLE
     assert supervisor.handle(Tick(), 6.5) == []
-    assert supervisor.handle(Tick(), 7.6) == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.handle(Tick(), 7.6)[-2:] == [Stop(0, 2.0), Stop(1, 2.0)]
 
 
 def test_a_trainer_that_nobody_can_take_the_place_of_fails_the_job_at_once_and_says_why() -> None:
     supervisor = training()
     assert supervisor.handle(RoleExited("trainer-0", KILLED), 2.0)
     actions = supervisor.handle(Barred("pserver-0", "dense shard", ("trainer-0",)), 2.1)
-    assert actions == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert actions[-2:] == [Stop(0, 2.0), Stop(1, 2.0)]
     assert supervisor.cause
-    assert "no other process can take up the pass" in supervisor.cause.detail
+    assert "no other process can take over a half-finished pass" in supervisor.cause.detail
     assert supervisor.exit_status == 137
 
 
@@ -114,13 +116,56 @@ def test_a_trainer_is_started_again_once_a_shard_that_is_being_started_again_say
 
 def test_a_trainer_is_spared_while_enough_others_run() -> None:
     supervisor = training(most=0, min_trainers=1)
-    (told,) = supervisor.handle(RoleExited("trainer-0", 7), 2.0)
-    assert told == Tell(
-        "trainer-0",
-        "ended with status 7; the job goes on within --barrier_timeout (--min_trainers=1)",
-    )
+    text = "trainer-0 ended with status 7"
+    assert supervisor.handle(RoleExited("trainer-0", 7), 2.0) == [
+        Tell("trainer-0", "ended with status 7; the job goes on without it (--min_trainers=1)"),
+        TellFallen("pserver-0", "trainer-0", text, goes_on=True),
+        TellFallen("pserver-1", "trainer-0", text, goes_on=True),
+    ]
     supervisor.handle(RoleExited("trainer-1", 0), 3.0)
     assert (supervisor.phase, supervisor.exit_status) == (Phase.FINISH, 0)
+    assert supervisor.spared.told == ", but for trainer-0; trainer-0 was to write the model"
+
+
+def test_trainer_0_at_whom_others_meet_is_told_of_who_was_spared_and_again_when_it_is_started_again() -> None:
+    supervisor = training(most=1, min_trainers=1)
+    told = TellFallen("trainer-0", "trainer-1", "trainer-1 ended with status 7", goes_on=True)
+    assert supervisor.handle(RoleExited("trainer-1", 7), 2.0)[-1] == told
+    assert isinstance(supervisor.handle(RoleExited("trainer-0", KILLED), 2.0)[0], Foretell)
+    assert supervisor.handle(Tick(), 3.0) == [StartRole("trainer-0"), told]
+
+
+def test_a_trainer_that_has_met_the_others_is_not_started_again_and_it_is_said_why() -> None:
+    for finds_nobody in (True, False):
+        supervisor = training(most=2)
+        supervisor.handle(RoleMeets("trainer-1", finds_nobody), 2.0)
+        (first, *_) = supervisor.handle(RoleExited("trainer-1", KILLED), 2.0)
+        assert isinstance(first, Foretell) == finds_nobody
+    assert supervisor.cause
+    assert "it had met the other workers (fleet.util, fleet.barrier_worker" in supervisor.cause.detail
+    assert supervisor.exit_status == 137
+
+
+def test_a_job_that_goes_on_without_trainer_0_ends_at_once_where_others_are_to_meet_there() -> None:
+    seeks = RoleMeets("trainer-1", True)
+    supervisor = training(most=0, min_trainers=1)
+    assert supervisor.handle(seeks, 2.0) == [], "it may still come"
+    supervisor.handle(RoleExited("trainer-0", KILLED), 2.0)
+    assert supervisor.phase is Phase.TRAIN
+    assert supervisor.handle(RoleMeets("trainer-1", False), 2.0) == []
+    assert supervisor.handle(seeks, 3.0)[-2:] == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.cause
+    assert (supervisor.cause.role, supervisor.exit_status) == ("trainer-0", 137)
+    assert "trainer-1 is to meet the others there" in supervisor.cause.detail
+
+
+def test_a_pserver_that_is_started_again_is_told_of_who_was_spared_before() -> None:
+    supervisor = training(min_trainers=1)
+    supervisor.handle(RoleExited("trainer-0", 7), 2.0)
+    supervisor.handle(RoleExited("pserver-1", KILLED), 2.5)
+    assert supervisor.handle(Tick(), 4.0) == [StartRole("pserver-1")]
+    told = TellFallen("pserver-1", "trainer-0", "trainer-0 ended with status 7", goes_on=True)
+    assert supervisor.handle(RoleReady("pserver-1"), 5.0) == [told]
 
 
 def test_the_last_that_is_needed_is_not_spared_and_who_went_before_is_blamed() -> None:
@@ -132,6 +177,17 @@ def test_the_last_that_is_needed_is_not_spared_and_who_went_before_is_blamed() -
     assert supervisor.cause.role == "trainer-0"
 
 
+def test_where_too_few_are_left_the_cause_says_so_and_what_to_do() -> None:
+    supervisor = training(most=0, min_trainers=2)
+    assert supervisor.handle(RoleExited("trainer-1", KILLED), 2.0)[-2:] == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.cause
+    assert (supervisor.cause.role, supervisor.cause.node, supervisor.exit_status) == ("trainer-1", 1, 137)
+    assert supervisor.cause.detail == (
+        "fewer trainers are left (1) than --min_trainers=2 says. Begin again with all of them, or with a "
+        "smaller --min_trainers"
+    )
+
+
 def test_one_that_was_spared_is_not_why_a_pserver_dies_later_unless_that_is_said() -> None:
     for said, blamed in (((), "pserver-1"), (("trainer-0",), "trainer-0")):
         supervisor = training(most=0, min_trainers=1)
@@ -141,13 +197,15 @@ def test_one_that_was_spared_is_not_why_a_pserver_dies_later_unless_that_is_said
         supervisor.handle(Tick(), 5.1)
         assert supervisor.cause
         assert (supervisor.cause.role, supervisor.exit_status) == (blamed, 137)
+        assert supervisor.cause.detail == ("pserver-0: gave up" if said else ""), "why it was not enough"
 
 
 def test_one_that_cannot_be_replaced_is_spared_where_that_is_allowed() -> None:
     supervisor = training(min_trainers=1)
     supervisor.handle(RoleExited("trainer-0", KILLED), 2.0)
-    (told,) = supervisor.handle(Barred("pserver-1", "dense shard", ("trainer-0",)), 2.1)
+    told, *others = supervisor.handle(Barred("pserver-1", "dense shard", ("trainer-0",)), 2.1)
     assert isinstance(told, Tell)
+    assert [other.hearer for other in others if isinstance(other, TellFallen)] == ["pserver-0", "pserver-1"]
     assert supervisor.phase is Phase.TRAIN
 
 
@@ -205,7 +263,8 @@ class Job:
                 self.running.discard(role)
                 self.ended_at[role] = now
                 self.over |= set() if status else {role}
-                self.barred |= dict.fromkeys([place for place in self.barred if place[0] == role])
+                if status:  # of one that has ended well the last word stands
+                    self.barred |= dict.fromkeys([place for place in self.barred if place[0] == role])
             case ShardRestarted(pserver, shard):
                 self.barred |= dict.fromkeys([place for place in self.barred if place == (pserver, shard)])
             case Barred():

@@ -16,11 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("sh", "cat", "cksum", "dirname", "grep", "mkdir", "printf", "rm", "tr")
 SCRIPT = 'set -eu\ncd "$(dirname "$0")"\nextras=plot\n. ./venv.sh\necho ready\n'
 NOBODY = 65534
-PATIENCE_S = 30
 
 # Each stands for a Python; $real is one. `-m venv` makes a .venv whose own Python is $inside.
 OLD = "exit 1"
@@ -203,6 +204,18 @@ def test_what_is_started_behind_an_ampersand_goes_on_as_what_it_is(machine, fold
     status, output, errors = machine.run(f"{folder}/run.sh", "a b", "c", preexec_fn=ignoring)
     assert (status, errors) == (0, "")
     assert ("of the cluster: a b c" in output) == (folder == "cluster")
+
+
+def test_a_venv_that_came_from_another_place_is_told_and_used(machine) -> None:
+    """One that was moved or copied with its folder: its own commands know where it was."""
+    activates = '; printf \'VIRTUAL_ENV="%s/.venv"\\n\' "$PWD" >.venv/bin/activate'
+    machine.has(NEW.replace("{venv}", MAKES + activates))
+    assert machine.run()[0::2] == (0, "")
+    machine.project = machine.project.rename(machine.folder / "moved here")
+    status, output, errors = machine.run()
+    assert (status, output) == (0, "ready\n")
+    assert f"warning: .venv was made as {machine.folder}/project/.venv, so" in errors
+    assert errors.endswith("rm -r .venv; sh run.sh\n")
 
 
 def test_a_killed_shell_takes_its_step_along(machine) -> None:

@@ -105,6 +105,20 @@ def test_what_is_no_package_is_refused(package, change, words) -> None:
         workspace.listing(package)
 
 
+@pytest.mark.parametrize("program", ["../train.py", "lib/../../train.py", "/srv/train.py", ""])
+def test_a_program_that_nodes_would_not_have_is_refused(package, program) -> None:
+    (package.parent / "train.py").write_text("")
+    with pytest.raises(WorkspaceError, match=r"^--job_program=.* its own copy of .* such as train\.py\.$"):
+        workspace.listing(package, program=program)
+
+
+def test_a_program_that_is_named_from_the_folder_above_is_found_in_its_own(package) -> None:
+    with pytest.raises(
+        WorkspaceError, match=r"no package/train\.py.* Did you mean --job_program=train\.py\?$"
+    ):
+        workspace.listing(package, program="package/train.py")
+
+
 def test_nothing_shows_under_its_name_before_it_is_whole(package, tmp_path) -> None:
     place = tmp_path / "jobs" / "JOB1" / "node-0"
     seen = []
@@ -196,7 +210,7 @@ def test_what_cannot_be_read_is_refused_by_its_path_before_anything_is_sent(pack
             workspace.listing(folder)
         (folder / closed).chmod(0o755)
     assert str(caught.value).startswith(f"cannot read {folder / closed}")
-    assert str(caught.value).endswith(": Permission denied. Mend it, or take it out.")
+    assert str(caught.value).endswith(": Permission denied. Fix it, or remove it from the package.")
 
 
 def ignoring(package: Path, *lines: str) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from paddle._engine.errors import ExchangeError
 from paddle._program import carrier
 from paddle._program.carrier import Carrier, Cluster
 
@@ -58,6 +59,27 @@ def test_of_two_programs_of_a_job_no_number_is_given_twice() -> None:
 def test_an_error_is_told_to_all_that_are_left() -> None:
     one = job(3)
     exchanges: list[Any] = [one(), one()]
-    one.failed(ValueError("no"))
-    one.close()
+    try:
+        raise ValueError("no")
+    except ValueError as error:
+        one.failed(error)
+        one.close()
     assert [each.closed for each in exchanges] == [["ValueError: no"]] * 2
+
+
+def test_one_that_the_program_caught_before_it_said_goodbye_is_none_but_for_one_of_the_exchange() -> None:
+    for error, told in ((ValueError("no"), None), (ExchangeError("cut off"), "ExchangeError: cut off")):
+        one = job(4)
+        exchange: Any = one()
+        one.failed(error)
+        one.close()
+        assert exchange.closed == [told]
+
+
+def test_a_place_in_names_of_v2_is_not_that_of_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, Any]] = []
+    remote = "paddle._pserver.trainer.remote.RemoteExchange"
+    monkeypatch.setattr(remote, lambda _, **named: made.append(named))
+    monkeypatch.setenv("PADDLE_INIT_TRAINER_ID", "1")
+    carrier._to_servers(Cluster(endpoints=("127.0.0.1:6174",), trainers=2, trainer_id=1), 0)
+    assert (made[0]["trainer_id"], made[0]["num_gradient_servers"]) == (1, 2)

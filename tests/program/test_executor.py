@@ -203,3 +203,12 @@ def test_what_a_run_makes_of_a_fed_variable_that_outlives_it_is_fetched() -> Non
     exe = fluid.Executor()
     assert float(exe.run(feed={"x": np.array([-1.0], np.float32)}, fetch_list=[x])[0]) == 0.0
     assert float(exe.run(fetch_list=[x])[0]) == 1.0
+
+
+@pytest.mark.parametrize("wrong", [None, "abc", [None], np.array([[1], [2, 3]], dtype=object)])
+def test_what_is_fed_and_holds_no_numbers_is_refused_by_name(wrong: Any) -> None:
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.data("rows", [4]), 1))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    with pytest.raises(ValueError, match=r"feed gives 'rows' no numbers \(dtype .*\) but "):
+        exe.run(feed={"rows": wrong}, fetch_list=[loss])

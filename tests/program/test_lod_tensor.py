@@ -66,10 +66,17 @@ def test_offsets_and_lengths_say_the_same_on_all_levels() -> None:
 
 
 def test_a_tensor_says_what_it_holds() -> None:
-    text = str(LoDTensor(np.array([[1], [2]]), [[0, 2]]))
-    assert "  - lod: {{0, 2}}\n" in text
-    assert "  - shape: [2, 1]\n" in text
-    assert "  - dtype: int64_t\n  - data: [1 2]\n" in text
+    """Texts of 1.8.5, which programs split at their lines."""
+    words = LoDTensor(np.arange(6).reshape(3, 2), [[0, 1, 3]])
+    head = "\tlod: {{0, 1, 3}}\n\tdim: 3, 2\n\tlayout: NCHW\n"
+    assert str(words) == head + "\tdtype: int64_t\n\tdata: [0 1 2 3 4 5]\n"
+    numbers = LoDTensor(np.array([1e-8, 1e8, np.nan, -0.5, 123456.7]))
+    plain = "\tlod: {}\n\tdim: 5\n\tlayout: NCHW\n"
+    assert str(numbers) == plain + "\tdtype: double\n\tdata: [1e-08 1e+08 nan -0.5 123457]\n"
+    assert str(LoDTensor(np.array([True, False]))).endswith("\tdtype: bool\n\tdata: [1 0]\n")
+    assert repr(words) == "LoDTensor(shape=[3, 2], dtype=int64, lod=[[0, 1, 3]])"
+    assert str(LoDTensor(np.arange(40))).count(" 3") == 11, "all numbers are there"
+    assert float(str(LoDTensor(np.float32([[1.1]]))).split("\n")[-2].replace("\tdata:", "")[2:-1]) == 1.1
 
 
 def test_a_tensor_is_made_of_lists_and_arrays() -> None:

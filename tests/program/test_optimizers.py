@@ -18,6 +18,7 @@ from paddle._program.writing import optimizers
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.optimizer import Optimizer
 from paddle._program.writing.param_attr import ParamAttr
+from paddle._program.writing.regularizer import L2Decay
 
 X = np.array([[1.0, -2.0, 0.5], [0.3, 0.1, -1.0]], np.float32)
 
@@ -223,6 +224,69 @@ def test_gradients_may_be_changed_before_they_are_applied() -> None:
     before = _value("w")
     exe.run(default_main_program(), feed={"x": X})
     np.testing.assert_allclose(before - _value("w"), 0.2 * _gradients(1)[0], rtol=1e-4)
+
+
+def test_what_a_program_writes_to_a_parameter_ahead_of_its_update_is_what_moves() -> None:
+    """A decay that is none of the gradient's is written so, behind the gradients and before they count."""
+    optimizer = optimizers.SGDOptimizer(0.1)
+    ((parameter, gradient),) = optimizer.backward(_linear_loss())
+    block = default_main_program().global_block()
+    block.append_op("scale", {"X": [parameter]}, {"Out": [parameter]}, {"scale": 0.5})
+    optimizer.apply_gradients([(parameter, gradient)])
+    exe = Executor()
+    exe.run(default_startup_program())
+    before = _value("w")
+    for step in range(2):
+        exe.run(default_main_program(), feed={"x": X})
+        before = 0.5 * before - 0.1 * _gradients(1)[0]
+        np.testing.assert_allclose(_value("w"), before, rtol=1e-5, err_msg=f"step {step}")
+
+
+def test_an_optimizer_names_what_it_remembers() -> None:
+    """Programs keep it by these names, beside the parameters, and set it again."""
+    optimizer = optimizers.AdamOptimizer(0.1)
+    assert optimizer.get_opti_var_name_list() == []
+    optimizer.minimize(_linear_loss())
+    kept = ["w_moment1_0", "w_moment2_0", "w_beta1_pow_acc_0", "w_beta2_pow_acc_0"]
+    assert sorted(optimizer.get_opti_var_name_list()) == sorted(kept)
+    block = default_main_program().global_block()
+    assert all(block.var(name).persistable for name in kept)
+
+
+@pytest.mark.parametrize("share", [1.0, 2.0])
+@pytest.mark.parametrize("source", ["loss", "gradient"])
+def test_a_rate_may_follow_from_the_loss_or_its_gradient(source: str, share: float) -> None:
+    """What a gradient goes back through does not go ahead of all else; the update is told what it gives."""
+    loss = _linear_loss(share)
+    helper = LayerHelper("rate")
+    mean, rate = (helper.create_variable_for_type_inference("float32") for _ in range(2))
+    mean.stop_gradient = rate.stop_gradient = True
+    optimizer = optimizers.SGDOptimizer(rate)
+    pairs = optimizer.backward(loss)
+    helper.append_op("mean", {"X": [loss if source == "loss" else pairs[0][1]]}, {"Out": [mean]})
+    helper.append_op("scale", {"X": [mean]}, {"Out": [rate]}, {"scale": 0.1})
+    optimizer.apply_gradients(pairs)
+    exe = Executor()
+    exe.run(default_startup_program())
+    expected = _value("w").astype(np.float64)
+    slope = _gradients(1)[0]
+    for step in range(3):
+        lost = (X @ expected).mean()
+        told = 0.1 * (lost if source == "loss" else slope.mean())
+        expected = expected - share * told * slope
+        found = exe.run(default_main_program(), feed={"x": X}, fetch_list=[loss, rate])
+        np.testing.assert_allclose([each.item() for each in found], [lost, told], rtol=1e-4)
+        np.testing.assert_allclose(_value("w"), expected, rtol=1e-4, err_msg=f"step {step}")
+
+
+def test_a_gradient_that_is_fetched_by_its_name_has_the_decay_in_it() -> None:
+    pairs = optimizers.SGDOptimizer(0.1, regularization=L2Decay(0.5)).minimize(_linear_loss())[1]
+    assert [gradient.name for _, gradient in pairs] == ["w@GRAD"]
+    exe = Executor()
+    exe.run(default_startup_program())
+    before = _value("w")
+    (found,) = exe.run(default_main_program(), feed={"x": X}, fetch_list=["w@GRAD"])
+    np.testing.assert_allclose(found, _gradients(1)[0] + 0.5 * before, rtol=1e-5)
 
 
 def test_parameters_are_their_averages_within_a_block() -> None:

@@ -93,8 +93,28 @@ def test_operators_that_ask_for_a_size_know_it_when_a_run_does() -> None:
 def test_data_whose_feed_is_checked_keep_their_sizes() -> None:
     x = fluid.data("x", [None, 8], "float32")
     total = layers.reduce_sum(x)
-    with pytest.raises(BadFeed, match=r"'?x\b.*\[2, 5\] does not fit"):
-        fluid.Executor().run(feed={"x": np.ones((2, 5), np.float32)}, fetch_list=[total])
+    layers.assign(x * 2.0, x)
+    for asked in (total, layers.reduce_sum(x)):  # whether or not it is written, too
+        with pytest.raises(BadFeed, match=r"'?x\b.*\[2, 5\] does not fit"):
+            fluid.Executor().run(feed={"x": np.ones((2, 5), np.float32)}, fetch_list=[asked])
+
+
+def test_a_cache_of_a_decoder_is_what_a_program_writes_into_it_and_need_not_be_fed() -> None:
+    main = fluid.default_main_program()
+    x, cache = fluid.data("x", [None, 3]), fluid.data("cache", [None, 0])
+    step, most = layers.fill_constant([1], "int64", 0), layers.fill_constant([1], "int64", 3)
+
+    def one_more(step, cache):  # as the Transformer of the 1.8 models keeps what its decoder looks at
+        chosen = layers.gather(cache, layers.fill_constant([2], "int32", 1))
+        main.current_block_idx = 0
+        layers.assign(x, cache)
+        main.current_block_idx = 1
+        return layers.increment(step, in_place=False), chosen
+
+    _, found = layers.while_loop(lambda step, _: layers.less_than(step, most), one_more, [step, cache])
+    fed = np.arange(6, dtype="float32").reshape(2, 3)
+    (given,) = fluid.Executor().run(main, feed={"x": fed}, fetch_list=[found])
+    np.testing.assert_array_equal(given, [fed[1], fed[1]])
 
 
 def test_what_no_operator_can_take_is_refused_as_data_that_do_not_fit() -> None:
@@ -155,6 +175,13 @@ def test_images_have_margins_of_their_own_pixels(mode: str) -> None:
     if mode != "constant":
         counts = np.bincount(places.reshape(-1), minlength=80)
         np.testing.assert_array_equal(slopes.reshape(-1), counts)
+
+
+def test_margins_are_of_the_whole_image_also_where_more_of_it_is_cut_off() -> None:
+    x = layers.data("x", [1, 1, 1, 5], append_batch_size=False)
+    cut = [layers.pad2d(x, [0, 0, *sides], mode="reflect") for sides in ([-3, 2], [2, -3])]
+    found = fluid.Executor().run(feed={"x": np.arange(5.0, dtype="f").reshape(1, 1, 1, 5)}, fetch_list=cut)
+    assert [each.ravel().tolist() for each in found] == [[3, 4, 3, 2], [2, 1, 0, 1]]  # of Paddle 2.6.2
 
 
 def test_a_smaller_image_is_filled_up_to_the_size_of_another() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import paddle.fluid as fluid
 from paddle._program.description import unique_name
 from paddle._program.description.dtypes import VarType, dtype_of
 from paddle._program.description.guards import name_scope, program_guard
@@ -88,6 +89,25 @@ def test_a_copy_is_not_touched_by_later_changes() -> None:
     assert not twin.global_block().has_var("z")
 
 
+def test_a_variable_of_another_program_is_declared_anew_and_has_the_value_of_both() -> None:
+    """Programs that copy one network's parameters into another's are written so."""
+    trained, copies = Program(), Program()
+    block = trained.global_block()
+    parameter = block.create_parameter("w", [2], "float32")
+    other = block.create_var("other", shape=[-1, 2], dtype="int64", lod_level=1)
+    twin = copies.global_block()._clone_variable(parameter)
+    assert (twin.name, twin.shape, twin.persistable) == ("w", (2,), True)
+    assert copies.global_block().all_parameters() == []
+    kept = copies.global_block()._clone_variable(other, force_persistable=False)
+    assert (kept.shape, kept.dtype, kept.lod_level, kept.persistable) == ((-1, 2), VarType.INT64, 1, False)
+    scope = Scope()
+    scope.var("w").get_tensor().set(np.array([1, 2], np.float32))
+    block = copies.global_block()
+    block.append_op("scale", {"X": [twin]}, {"Out": [twin]}, {"scale": 2.0})
+    Executor().run(copies, scope=scope)
+    assert np.array(scope.find_var("w").get_tensor()).tolist() == [2.0, 4.0]
+
+
 def test_a_pruned_program_has_what_its_targets_need() -> None:
     program = Program()
     x = _data(program, "x", 2)
@@ -136,3 +156,19 @@ def test_a_second_scope_of_one_name_is_counted_where_it_stands() -> None:
             _scaled(program, x, 2.0, "e")
     told = [op.attr("op_namescope") for op in program.global_block().ops]
     assert told == ["/s1/", "/s1/s2/", "/s1_1/", "/s1_1/s2/", "/s1_2/"]
+
+
+def test_a_global_seed_is_of_the_program_and_of_later_ones() -> None:
+    before, program = Program(), Program()
+    program.global_seed(102)
+    assert [each.random_seed for each in (before, program, Program())] == [0, 102, 102]
+
+
+def test_rows_that_nothing_describes_may_be_written_about() -> None:
+    program = Program()
+    with program_guard(program, Program()):
+        rows = program.global_block().create_var("X", persistable=True, type=VarType.SELECTED_ROWS)
+        out = fluid.layers.get_tensor_from_selected_rows(fluid.layers.merge_selected_rows(rows))
+    types = [each.type for each in program.global_block().ops]
+    assert types == ["merge_selected_rows", "get_tensor_from_selected_rows"]
+    assert out.name == "get_tensor_from_selected_rows_0.tmp_0"

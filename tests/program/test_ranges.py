@@ -45,6 +45,17 @@ def test_numbers_that_fit_are_taken_whatever_their_dtype() -> None:
     assert _ran("int32", np.zeros((0, 1), np.int64)).shape == (0, 1)
 
 
+def test_floats_that_are_whole_numbers_are_taken_and_others_refused() -> None:
+    """Programs feed lengths that ``np.zeros`` made; the original's operators take them as they come."""
+    given = np.array([[3.0], [-4.0]])
+    assert _ran("int32", given).tolist() == [[3], [-4]]
+    fed = fluid.create_lod_tensor(given.astype("float32"), [[2]], fluid.CPUPlace())
+    assert _ran("int64", fed).tolist() == [[3], [-4]]
+    for wrong in (0.5, np.nan, 1e30):
+        with pytest.raises(ValueError, match="'x' is int64, the feed gives float64: convert it"):
+            _ran("int64", np.array([[3.0], [wrong]]))
+
+
 @pytest.mark.parametrize(
     "field",
     [np.array([FAR]), [np.array(FAR)], np.int64(FAR), np.array([[1], [FAR]])],

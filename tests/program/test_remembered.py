@@ -12,6 +12,7 @@ import pytest
 
 from paddle import fluid
 from paddle._program.carrier import Carrier, Cluster
+from paddle._pserver.errors import ShardUnreachable
 from paddle.fluid import layers, optimizer
 from tests.pserver.service.endpoints import Endpoints
 
@@ -110,6 +111,24 @@ def test_who_saves_after_the_goodbye_is_told_that_it_is_late(tmp_path: Path) -> 
         own = program[0].global_block().var("fc_0.w_0_moment1_0")
         with pytest.warns(UserWarning, match="has said goodbye to them"):
             fluid.io.save_vars(fluid.Executor(), str(tmp_path), program[0], vars=[own])
+
+
+def test_after_the_goodbye_dense_parameters_are_saved_as_they_were_then_and_tables_named(
+    tmp_path: Path,
+) -> None:
+    with begun(lambda: optimizer.SGD(0.05), 2) as program:
+        trained(program, FEEDS)
+        block, exe = program[0].global_block(), fluid.Executor()
+        before = np.array(fluid.global_scope().find_var("fc_0.w_0").get_tensor())
+        program[0]._carrier.close()
+        dense = [each for each in program[0].all_parameters() if each.name != "emb"]
+        fluid.io.save_vars(exe, str(tmp_path), program[0], vars=dense)
+        found = fluid.io.load_program_state(str(tmp_path), [block.var("fc_0.w_0")])["fc_0.w_0"]
+        np.testing.assert_array_equal(found, before)
+        with pytest.raises(RuntimeError, match=r"table 'emb' is kept by servers, .* said goodbye to them"):
+            fluid.io.save_persistables(exe, str(tmp_path), program[0])
+        with pytest.raises(ShardUnreachable, match=r"goodbye was said, by stop_worker\(\)"):
+            trained(program, FEEDS[:1])
 
 
 def test_so_many_steps_are_told_by_the_power_that_is_nothing_last(tmp_path: Path) -> None:

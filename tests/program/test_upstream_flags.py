@@ -30,6 +30,18 @@ def test_what_a_program_sets_goes_before_the_environment(monkeypatch: pytest.Mon
     assert upstream_flags.deadline_s(180.0) == 180.0
 
 
+def test_a_flag_that_nobody_set_is_what_it_is_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of paddlepaddle 1.8.5 for CPUs."""
+    monkeypatch.delenv("FLAGS_check_nan_inf", raising=False)
+    asked = ["FLAGS_eager_delete_tensor_gb", "FLAGS_check_nan_inf", "FLAGS_paddle_num_threads"]
+    assert fluid.get_flags(asked) == dict(zip(asked, (0.0, False, 1), strict=True))
+    monkeypatch.setenv("FLAGS_check_nan_inf", "1")
+    monkeypatch.setenv("FLAGS_eager_delete_tensor_gb", "2.5")
+    fluid.set_flags({"FLAGS_paddle_num_threads": 4})
+    assert fluid.get_flags(asked) == dict(zip(asked, (2.5, True, 4), strict=True))
+    assert fluid.get_flags("FLAGS_of_nobody") == {"FLAGS_of_nobody": None}
+
+
 def test_how_long_a_call_may_take_is_not_how_long_a_server_misses_a_trainer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -36,11 +36,11 @@ from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import Gate, Token
 from paddle._pserver.trust.tls import Certificate
-from tests.waiting import until
+from tests.ports import LOOKED_AMONG, are_held, hold
+from tests.waiting import PATIENCE_S, until
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
-TIMEOUT_S = 30.0
-GIVEN_TO_NOBODY = range(10000, 32000)
+TIMEOUT_S = PATIENCE_S
 DENSE_ONLY = (ParameterSpec(name="w", shape=(300,)),)
 ONES = {"w": np.ones(300, np.float32)}
 
@@ -171,19 +171,22 @@ def start_pservers() -> Iterator[Start]:
         yield start
 
 
-def free_ports(hosts: Sequence[str], count: int) -> list[socket.socket]:
+def free_ports(hosts: Sequence[str], count: int, *, is_given: bool = False) -> list[socket.socket]:
     """Listening sockets on ``count`` consecutive ports, the same on every host.
 
-    None of them is one of those that the system gives to connections: a test may close them and start a
-    process there, and by then any connection of any other could have one.
+    ``is_given``: a test will close them and start a process there, so they are held (ports.py), as they are
+    not for as many as tests want for themselves. None is one of those that the system gives to connections,
+    of which any could have it by then.
     """
     while True:
-        first = GIVEN_TO_NOBODY.start + secrets.randbelow(len(GIVEN_TO_NOBODY) - count)
+        first = secrets.choice(LOOKED_AMONG[:-count])
         sockets: list[socket.socket] = []
         with suppress(PortInUse):
             for host in hosts:
                 sockets += [listen(host, port) for port in range(first, first + count)]
-            return sockets
+            ports = range(first, first + count)
+            if hold(ports) if is_given else not are_held(ports):
+                return sockets
         for taken in sockets:
             taken.close()
 

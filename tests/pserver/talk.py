@@ -107,6 +107,9 @@ class Talk:
     def lose(self, trainer: int) -> None:
         self._take(self.shard.lost(self.session(trainer), "it was lost", now=self.now))
 
+    def fallen(self, trainer: int, how: str = "it was killed", *, goes_on: bool = True) -> None:
+        self._take(self.shard.fallen(trainer, how, goes_on=goes_on, now=self.now))
+
     def wait(self, seconds: float) -> None:
         self.now += seconds
         self._take(self.shard.tick(self.now))

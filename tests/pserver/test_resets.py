@@ -6,14 +6,18 @@ import random
 import socket
 import struct
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec
+from paddle._launch.authority import Authority
 from paddle._pserver.errors import (
     NotAuthorized,
     NotTrusted,
@@ -27,9 +31,11 @@ from paddle._pserver.protocol.messages import Request, Seed
 from paddle._pserver.shard.roster import Standing
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trust import handshake
+from tests.collecting import collecting_nothing
 from tests.waiting import until
 
 from .conftest import DENSE_ONLY, ONES, TIMEOUT_S, Pservers, Start, free_ports, start, update
+from .papers import ADDRESSES, Files
 from .test_equality import assert_same, locally, trainer
 
 
@@ -284,3 +290,70 @@ def test_a_replaced_process_fails_no_job_at_a_shard_that_has_not_met_the_newer_o
     exchange.close("Stale: as its program says, too")
     until(lambda: second.roster.trainers[0].state is Standing.LOST, "the second shard to miss it")
     assert pservers.call(lambda: (first.broken, second.broken)) == (None, None)
+
+
+def test_of_a_connection_that_broke_nothing_stays_though_nobody_collects(
+    start_pservers: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its buffers are large, and steps make so little garbage that collections are seldom."""
+    papers = Files(tmp_path / "job", Authority("job", datetime.now(UTC)).issue(ADDRESSES))
+    pservers = start_pservers(certificate=papers.certificate)
+    connect = socket.socket.connect
+    refuses: list[bool] = []
+
+    def often_refused(sock: socket.socket, place: tuple[str, int]) -> None:
+        if refuses and refuses.pop():
+            raise ConnectionResetError("it was cut")
+        connect(sock, place)
+
+    def cut() -> None:
+        for session in pservers.hubs[0]._sessions.values():
+            session.abort()
+
+    def work(exchange: RemoteExchange) -> None:
+        start(exchange)
+        (shard,) = exchange._dense
+        for _ in range(3):
+            client = shard.line.client
+            was = [weakref.ref(client), weakref.ref(client._socket)]
+            del client
+            refuses.append(True)
+            pservers.call(cut)
+            exchange.step(ONES, 1)
+            assert [each() for each in was] == [None, None]
+            assert not refuses
+
+    monkeypatch.setattr(socket.socket, "connect", often_refused)
+    with collecting_nothing():
+        pservers.train(work, tls_ca=str(papers.ca))
+
+
+@pytest.mark.parametrize("is_back", [False, True])
+def test_a_shard_that_did_not_know_whose_place_a_trainer_took_is_told_before_it_trains(
+    start_pservers: Start, is_back: bool
+) -> None:
+    """One shard was started again, from before the replaced process came; which may be back there already."""
+    pservers = start_pservers(ports_num=2)
+    spec = update("sgd", mode=ModeSpec(name="async"))
+    older, newer = pservers.exchange(0), pservers.exchange(0)
+    older.start(DENSE_ONLY, spec, ONES)
+    knows, forgot = (hub.shard.roster.trainers[0] for hub in pservers.hubs)
+    process = knows.incarnation
+    _lose_at(pservers, 0)
+    if not is_back:
+        _lose_at(pservers, 1)
+        forgot.incarnation = ""
+    with closing(newer):
+        newer.start(DENSE_ONLY, spec, ONES)
+        assert process in knows.past and process in forgot.past
+        assert newer.step(ONES, 1).version == 1
+        with pytest.raises(Stale):
+            older.step(ONES, 1)
+
+
+def _lose_at(pservers: Pservers, number: int) -> None:
+    """A shard loses its only trainer, which does not notice."""
+    hub = pservers.hubs[number]
+    pservers.call(lambda: [session.abort() for session in hub._sessions.values()])
+    (trainer,) = hub.shard.roster.trainers
+    until(lambda: trainer.state is not Standing.JOINED, "it to be lost")

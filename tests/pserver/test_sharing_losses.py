@@ -113,7 +113,7 @@ exchange = RemoteExchange(["127.0.0.1"], ports_num_for_sparse=0, num_gradient_se
 spec = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1.0))
 arrays = exchange.start([ParameterSpec(name="w", shape=(300,))], spec, {"w": np.ones(300, np.float32)})
 client = exchange._dense[0].line.client
-assert client.is_near and client._seen is None
+assert client.is_near and client._receipt.seen is None
 exchange.step({"w": np.full(300, 3, np.float32)}, 1)
 assert arrays["w"].tolist() == [-2.0] * 300
 exchange.close()

@@ -64,6 +64,11 @@ class DatasetBase:
         if settings.get("download_cmd", "cat") != "cat":
             raise NotInThisRelease("download_cmd: files are read where they are; put it into pipe_command")
 
+    def _set_use_ps_gpu(self, use_ps_gpu: bool) -> None:
+        """Programs of 2.6 say by it whether tables are on GPUs."""
+        if use_ps_gpu:
+            raise NotInThisRelease("tables on GPUs: servers keep them, and this release computes on CPUs")
+
     def set_filelist(self, filelist: Sequence[str]) -> None:
         """The files of this trainer."""
         self._settings.set_filelist(filelist)
@@ -93,8 +98,8 @@ class QueueDataset(DatasetBase):
     def streams(self, many: int) -> list[Iterator[Records]]:
         """See DatasetBase."""
         settings = self._settings.checked()
-        files = FileList(tuple(settings.files), settings.pipe_command, settings.slots)
-        return [files.batches(settings.batch_size) for _ in range(max(1, min(many, len(settings.files))))]
+        files = FileList(settings.read, settings.pipe_command, settings.slots)
+        return [files.batches(settings.batch_size) for _ in range(max(1, min(many, len(settings.read))))]
 
     def local_shuffle(self) -> None:
         """Cannot be: samples are not held."""
@@ -242,9 +247,7 @@ class InMemoryDataset(DatasetBase):
 
     def _read(self, threads: int) -> Records:
         settings = self._settings.checked()
-        return FileList(tuple(settings.files), settings.pipe_command, settings.slots, settings.labels).all(
-            threads
-        )
+        return FileList(settings.read, settings.pipe_command, settings.slots, settings.labels).all(threads)
 
     def _held(self, who: str) -> Records:
         if self._records is None:

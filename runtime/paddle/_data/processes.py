@@ -71,7 +71,7 @@ class Processes:
         except EOFError:
             process.join()
             raise RuntimeError(
-                f"{called} (process {process.pid}) ended in the midst of its work with exit code "
+                f"{called} (process {process.pid}) ended in the middle of its work with exit code "
                 f"{process.exitcode} (below 0: the signal that killed it)"
             ) from None
         if not isinstance(said, _Failed):

@@ -6,6 +6,7 @@ It must never read a file. Guarantee: what cannot be is said where it is told.
 from __future__ import annotations
 
 import glob
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +28,7 @@ class Settings:
     threads: int = 1
     use_var: list[Any] = field(default_factory=list)
     pipe_command: str = "cat"
-    files: list[str] = field(default_factory=list)
+    files: list[str] | None = None
     slots: tuple[Slot, ...] = ()
     input_type: int = 0
     has_ids: bool = False
@@ -69,7 +70,18 @@ class Settings:
                     f"set_filelist: no file fits {file!r}. Correct the pattern, or make the files first"
                 )
             found += matches
+        if not found:
+            warnings.warn(
+                "set_filelist: no file, so this dataset trains nothing but what a global shuffle brings. "
+                "Where workers share files out (fleet.util.get_file_shard) there are more workers than files",
+                stacklevel=3,
+            )
         self.files = found
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The files, none where none was said."""
+        return tuple(self.files or ())
 
     def set_file_system(self, fs_name: str, fs_ugi: str) -> None:
         """None but the machine's own."""
@@ -85,11 +97,8 @@ class Settings:
             raise BadSetting(
                 "a dataset reads nothing before it knows use_var: the variables that a line fills"
             )
-        if not self.files:
-            raise BadSetting(
-                "a dataset has no file to read: set_filelist was not called, or with none. Where workers "
-                "share files out (fleet.util.get_file_shard) there must be one at least for each worker"
-            )
+        if self.files is None:
+            raise BadSetting("a dataset does not know what to read before set_filelist")
         return self
 
     def text(self) -> str:

@@ -23,10 +23,11 @@ def spread(held: Records, fleet: Any) -> Records:
     told = exchange([np.int64(len(held)).tobytes()] * workers, "worker")
     if told is None:  # they do not speak
         return held
-    before = sum(int(np.frombuffer(each, np.int64)[0]) for each in told[: fleet.worker_index()])
-    goes_to = np.random.permutation(np.arange(before, before + len(held)) % workers)
+    here = np.flatnonzero([bool(each) for each in told])  # the job goes on without the others
+    before = sum(int(np.frombuffer(each, np.int64).sum()) for each in told[: fleet.worker_index()])
+    goes_to = here[np.random.permutation(np.arange(before, before + len(held)) % len(here))]
     parts = [_packed(held.take(np.flatnonzero(goes_to == worker))) for worker in range(workers)]
-    return joined(held.slots, [_unpacked(held, part) for part in exchange(parts, "worker")])
+    return joined(held.slots, [_unpacked(held, part) for part in exchange(parts, "worker") if part])
 
 
 def _packed(records: Records) -> bytes:

@@ -2,7 +2,8 @@
 
 A plan is made for shapes. Pieces that are cut out of sequences have as many rows as the numbers that cut
 them say, so operators that find these pieces (``Row.ahead``), and whatever they read, are run before the
-plan is made, on what is fed; what they find is fed to the rest of the program.
+plan is made, on what is fed; what they find is fed to the rest of the program. Of what an operator reads
+for its sizes alone (``Row.sized``) only the sizes are followed, through operators that stay in the rest.
 
 It must never know a plan. Guarantee: the rest of a program reads of what was found ahead what it would read
 of the program as a whole.
@@ -25,7 +26,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """``operators`` run ahead, and ``rest`` is the program without them, to which ``found`` is fed."""
+    """``operators`` run ahead, or say sizes that these need, and ``rest`` is the program without those that
+    run, to which ``found`` is fed."""
 
     operators: Sequence[Operator]
     rest: Program
@@ -33,9 +35,22 @@ class Ahead:
 
     def fed(self, feed: Mapping[str, Array]) -> dict[str, Array]:
         """What is fed to the rest."""
-        values = dict(feed)
+        variables, found = self.rest.main.variables, set(self.found)
+        forms = {name: each.form for name, each in variables.items() if isinstance(each, Parameter)}
+        values: dict[str, Array] = {}
+
+        def know(more: Mapping[str, Array]) -> None:
+            values.update(more)
+            forms.update({name: Form(array.shape, array.dtype.name) for name, array in more.items()})
+
+        know(feed)
         for operator in self.operators:
-            values |= _computed(operator, values)
+            if missing := [name for name in operator.reads() if name not in forms]:
+                raise FeedError(f"the feed lacks {missing}, which is read ahead of the run by {operator}")
+            if found.isdisjoint(operator.writes()):
+                forms |= registry.infer(operator, forms)
+            else:
+                know(_computed(operator, _sized(operator, forms) or values))
         return {**feed, **{name: values[name] for name in self.found}}
 
 
@@ -51,26 +66,38 @@ def ahead_of(program: Program) -> Ahead | None:
     if not needed:
         return None
     early: list[Operator] = []
+    traced: list[Operator] = []
+    sizes: set[str] = set()
     for operator in reversed(operators):
         if not needed.isdisjoint(operator.writes()):
             early.append(operator)
-            needed.update(operator.reads())
+            (sizes if registry.row(operator.type).sized else needed).update(operator.reads())
+        elif not sizes.isdisjoint(operator.writes()):
+            traced.append(operator)
+            sizes.update(operator.reads())
     variables = program.main.variables
     if learned := sorted(name for name in needed if isinstance(variables[name], Parameter)):
         raise ShapeError(
             f"where pieces of sequences are cut follows from the parameters {learned}: it has to follow from "
             "what is fed alone, for nothing can be planned before it is known"
         )
-    chosen = {id(each) for each in early}
-    rest = [each for each in operators if id(each) not in chosen]
+    gone, kept = {id(each) for each in early}, {id(each) for each in traced}
+    rest = [each for each in operators if id(each) not in gone]
+    first = [each for each in operators if id(each) in gone | kept]
     found = sorted({name for each in early for name in each.writes()})  # any of it may be fetched
     fed = {name: replace(variables[name], is_data=True) for name in found}
-    return Ahead(early[::-1], Program([Block({**variables, **fed}, rest)]), found)
+    return Ahead(first, Program([Block({**variables, **fed}, rest)]), found)
+
+
+def _sized(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Array] | None:
+    """What an operator reads that looks at sizes alone: arrays of these, which hold nothing."""
+    if not registry.row(operator.type).sized:
+        return None
+    read = ((name, forms[name]) for name in operator.reads())
+    return {name: np.broadcast_to(np.zeros((), form.dtype), form.shape) for name, form in read}
 
 
 def _computed(operator: Operator, values: Mapping[str, Array]) -> dict[str, Array]:
-    if missing := [name for name in operator.reads() if name not in values]:
-        raise FeedError(f"the feed lacks {missing}, which is read ahead of the run by {operator}")
     slots = {slot: tuple(values[name] for name in names) for slot, names in operator.inputs.items()}
     row = registry.row(operator.type)
     if row.ahead is not None:

@@ -3,15 +3,22 @@
 It must never know what lies there. Guarantees: it begins where the widest vector registers like it; plans
 that follow each other work in the same memory, as long as it is large enough; and what it has outgrown takes
 no memory any more, whoever still holds arrays there, as an exchange does with the rows of the last step.
+
+Whoever keeps what plans compute with has it begin so, too (``zeros``): numpy's arrays begin 16 bytes behind
+where they are large, each load of 64 bytes is then of two cache lines, and products with such a matrix took
+up to 1.8 times as long.
 """
 
 from __future__ import annotations
 
 import mmap
 from contextlib import suppress
+from math import prod
 from typing import Any
 
 import numpy as np
+
+from paddle._engine.memory import ALIGNMENT
 
 LEAST = 1 << 16
 _GROWTH = 1.25
@@ -51,3 +58,11 @@ def _pages(size: int) -> mmap.mmap:
         with suppress(OSError):  # the machine has none
             pages.madvise(mmap.MADV_HUGEPAGE)
     return pages
+
+
+def zeros(shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
+    """An array of 0 that begins with a cache line, C-contiguous. None of it is taken before it is written."""
+    size = prod(shape) * np.dtype(dtype).itemsize
+    room = np.zeros(size + ALIGNMENT, np.uint8)
+    begin = -room.ctypes.data % ALIGNMENT
+    return room[begin : begin + size].view(dtype).reshape(shape)

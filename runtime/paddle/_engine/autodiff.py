@@ -110,6 +110,8 @@ class Backward:
         inputs = {slot: forward[slot] for slot in gradient.needs}
         for slot in (gradient.given, *gradient.also):
             inputs[slot + GRAD] = tuple(map(self._given, operator.outputs[slot]))
+        for slot in gradient.perhaps:
+            inputs[slot + GRAD] = tuple(n + self._grad for n in operator.outputs[slot] if n in self._uses)
         outputs = {
             slot + GRAD: tuple(map(self._part, operator.inputs[slot]))
             for slot in gradient.of
@@ -173,9 +175,8 @@ def path_back(block: Block, influential: set[str], depends: set[str]) -> Iterato
         if depends.isdisjoint(operator.reads()):
             continue  # it makes what is wanted itself, and has no need of a gradient
         gradient = registry.gradient(operator.type)
-        differentiable = {
-            name for slot in (gradient.given, *gradient.also) for name in operator.outputs[slot]
-        }
+        slots = (gradient.given, *gradient.also, *gradient.perhaps)
+        differentiable = {name for slot in slots for name in operator.outputs[slot]}
         if others := influential.intersection(operator.writes()) - differentiable:
             raise NotDifferentiable(f"{sorted(others)} of operator {operator.type!r} have no gradient")
         sources = {name for slot in gradient.of for name in operator.inputs[slot] if name in depends}

@@ -8,8 +8,8 @@ A row of a table counts with its value in every step, also in those that passed 
 it along a straight line.
 
 Semantics: PaddlePaddle's ModelAverage, v2's and fluid's. A window is long enough with ``min_window`` steps
-that are also ``max_window``, or ``window`` times the steps of the whole job, whichever is less. Sums are
-moved to a second array every 16,384 steps, so that adding loses no digits.
+that are also ``max_window``, or ``window`` times the steps of the whole job, rounded down, whichever is less.
+Sums are moved to a second array every 16,384 steps, so that adding loses no digits.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Average:
         if updates % _STEPS_IN_ONE_SUM == 0:
             self._sums[1] += self._sums[0]
             self._sums[0] = 0
-        longest = min(self._spec.max_window, updates * self._spec.window)
+        longest = min(self._spec.max_window, int(np.float32(updates) * np.float32(self._spec.window)))
         return held >= self._spec.min_window and held >= longest
 
     def roll(self) -> None:

@@ -108,8 +108,9 @@ class ModeSpec:
 
     ``sync``: a step waits for all trainers. ``async``: none does; ``discard_ratio`` times as many commits as
     there are trainers make a gradient too old. ``half_async``: trainers merge the gradients of up to
-    ``max_merge_var_num`` steps, into their sum or mean as ``merge`` says. ``ssp``: a trainer is ahead of the
-    slowest by ``staleness`` steps at most.
+    ``max_merge_var_num`` steps, into their sum or mean as ``merge`` says. In both, shards that are told so
+    (``compensates``) correct a gradient by how far values have moved since (DC-ASGD). ``ssp``: a trainer is
+    ahead of the slowest by ``staleness`` steps at most.
 
     In the others the rule is applied by each trainer, which meets the others every ``k_steps``. ``geo``: it
     adds its part of what it moved to what they share. ``average``: its parameters become the average of all
@@ -125,6 +126,7 @@ class ModeSpec:
     k_steps: int = 1
     delta_add_rate: float = 1.0
     is_async: bool = False
+    compensates: bool = False
 
     def __post_init__(self) -> None:
         if self.max_merge_var_num < 1 or self.k_steps < 1 or self.staleness < 0:

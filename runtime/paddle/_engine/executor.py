@@ -26,6 +26,7 @@ from paddle._engine.plans.room import ROOM, Kept
 from paddle._engine.profile import current
 from paddle._engine.program import Operator, Program, Shape, Variable
 from paddle._engine.scope import Scope
+from paddle._engine.teams.crew import Crew
 from paddle._engine.teams.joint import Joining
 
 PLANS_PER_PROGRAM = 16
@@ -98,8 +99,9 @@ class Executor:
     """Runs programs on one scope, with or without an exchange. Not for two threads at once.
 
     ``room``: where the exchange, which has been started, best takes dense gradients from. ``kept``: the
-    parameters that were given to it, all if None; the scope has the others, such as a frozen table. A step of
-    one that overlaps may not be over when its run is: the next run goes on while it ends.
+    parameters that were given to it, all if None; the scope has the others, such as a frozen table. ``crew``:
+    threads that take their part of large products. A step of an exchange that overlaps may not be over when
+    its run is: the next run goes on while it ends.
     """
 
     def __init__(
@@ -108,13 +110,14 @@ class Executor:
         exchange: Stepping | None = None,
         room: Mapping[str, np.ndarray] | None = None,
         kept: Collection[str] | None = None,
+        crew: Crew | None = None,
     ):
         self._report: StepReport | None = None
         self._scope = scope
         self._exchange = exchange
         self._joining = exchange if isinstance(exchange, Joining) else None
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
-        self._room, self._kept = room or {}, kept
+        self._room, self._kept, self._crew = room or {}, kept, crew
         self._gradients: dict[str, np.ndarray] = {}
         self._arena = Arena()
 
@@ -199,9 +202,9 @@ class Executor:
     def _made(
         self, known: _Known, program: Program, shapes: Mapping[str, Shape], names: Sequence[str]
     ) -> Plan:
-        given = (self._gradients, self._room, self._exchange, self._kept, self._arena, known.improved)
+        given = (self._gradients, self._room, self._exchange, self._kept, self._arena)
         with ROOM.growing(self._in_arena) if len(known.plans) >= PLANS_PER_PROGRAM else _NOTHING:
-            return make_plan(program, shapes, names, self._scope, *given)
+            return make_plan(program, shapes, names, self._scope, *given, known.improved, self._crew)
 
     def _in_arena(self) -> int:
         return len(self._arena.memory)

@@ -32,6 +32,7 @@ from paddle._engine.program import Form, Operator, Program, Shape
 from paddle._engine.registry import Run, Step, Value
 from paddle._engine.rows import SparseRows
 from paddle._engine.scope import Scope
+from paddle._engine.teams.crew import Crew
 from paddle._engine.teams.joint import Joining
 
 Look: TypeAlias = Callable[[Mapping[str, Value]], None]
@@ -119,11 +120,12 @@ def make_plan(
     kept: Collection[str] | None = None,
     arena: Arena | None = None,
     improved: dict[object, list[Operator]] | None = None,
+    crew: Crew | None = None,
 ) -> Plan:
     """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same. They
-    lie in the ``room`` that there is for those of a parameter, or anywhere. ``kept``: see Executor. All else
-    is made in ``arena``, a new one if None: a plan that works there undoes what another has left.
-    ``improved``: what passes have made of this program before, which sizes have no part in."""
+    lie in the ``room`` that there is for those of a parameter, or anywhere. ``kept``: see Executor; ``crew``:
+    see Run. All else is made in ``arena``, a new one if None: a plan that works there undoes what another has
+    left. ``improved``: what passes have made of this program before, which sizes have no part in."""
     for name in (*feed_shapes, *fetch):
         program.variable(name)
     setting, improved = _setting(program, fetch, exchange), {} if improved is None else improved
@@ -138,7 +140,7 @@ def make_plan(
             raise FeedError(f"{name!r} is a table without a height, and no array to fetch: export its rows")
     arena = arena or Arena()
     layout = Layout(operators, forms, fixed, fetch, arena)
-    run = Run(exchange=exchange, keep=arena.keep)
+    run = Run(exchange=exchange, keep=arena.keep, crew=crew)
     overlap = overlap_of(exchange, program, operators, fixed)
     return Plan(
         scope=scope,

@@ -265,13 +265,18 @@ class Profile:
         return {"name": name, "cat": category, "ph": "X", **times, "pid": process, "tid": thread}
 
     def _watched(self, plan: Plan) -> _Watch:
-        watch = _Watch(plan, self._clock, self._cpu, self._last)
+        watch = _Watch(plan, self._clock, self._cpu_of(plan), self._last)
         with self._lock:
             if len(self._records) >= _MOST_RECORDS:
                 self._let_go()
             self._watches[plan] = watch
             self._records.append(watch.record)
         return watch
+
+    def _cpu_of(self, plan: Plan) -> Clock:
+        """The time of the thread that runs it, and of those that have done their part for it."""
+        cpu, crew = self._cpu, plan.run.crew
+        return cpu if crew is None else lambda: cpu() + crew.spent_ns
 
     def _let_go(self) -> None:
         """Count what plans left that are no more, and forget them: of sequences most batches differ."""

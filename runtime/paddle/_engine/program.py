@@ -110,7 +110,7 @@ class Operator:
             yield from filter(None, names)
 
     def __str__(self) -> str:
-        read = ", ".join(f"{slot}={_listed(names, '+')}" for slot, names in self.inputs.items())
+        read = ", ".join(f"{slot}={_listed(names, '+')}" for slot, names in self.inputs.items() if names)
         attrs = ", ".join(f"{name}={value!r}" for name, value in self.attrs.items() if value is not None)
         written = _listed(tuple(self.writes()), ", ") or "-"
         return f"{written} = {self.type}({read})" + (f" [{attrs}]" if attrs else "")

@@ -109,6 +109,10 @@ class Message:
                     out += _encoded(field, value)
         return bytes(out)
 
+    def ParseFromString(self, data: bytes) -> None:  # noqa: N802  protobuf's own name
+        """Become the message that bytes hold."""
+        object.__setattr__(self, "_values", self.FromString(data)._values)
+
     @classmethod
     def FromString(cls, data: bytes) -> Self:  # noqa: N802  protobuf's own name
         """Read a message from bytes."""
@@ -225,7 +229,7 @@ def _unpacked(field: Field, raw: bytes) -> Iterator[Any]:
     at = 0
     size = {_FIXED64: 8, _FIXED32: 4}.get(field.wire_type, 0)
     if size and len(raw) % size:
-        raise DecodeError(f"no message: {len(raw)} bytes are no list of numbers of {size} bytes")
+        raise DecodeError(f"no message: {len(raw)} bytes are not a list of numbers of {size} bytes")
     while at < len(raw):
         if size:
             yield _decoded(field, raw[at : at + size])

@@ -1,10 +1,13 @@
 """Rates: the learning rates of past steps, for rows of a table that steps passed by.
 
 Steps whose rates lie within a thousandth of each other are one run, which remembers their mean: a constant
-rate is one run for ever, one that falls to a thousandth of itself about 7,000. It must never know a row.
+rate is one run for ever, one that falls to a thousandth of itself about 7,000. One that goes up and down for
+ever (a cycle, warm restarts) would be a run for every step; so of ``MOST`` runs the older half are joined,
+two by two, and what is older becomes coarser. It must never know a row.
 
-Guarantee: the mean of a run is that of its steps; what a row makes of it differs from what it would make of
-each rate alone by about a millionth of one run's penalties.
+Guarantee: the mean of a run is that of its steps, and there are never more than ``MOST``. What a row makes of
+a run differs from what it would make of each rate alone by about a millionth of one run's penalties; for one
+that half of ``MOST`` runs have passed by, by what their rates lie apart.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 _TOLERANCE = 1e-3
+MOST = 1 << 16  # a mebibyte in each snapshot
 
 
 class Rates:
@@ -36,10 +40,24 @@ class Rates:
         self._means[self._runs - 1] = self._sum / self._count
 
     def _begin(self, rate: float) -> None:
+        if self._runs >= MOST:
+            self._coarsen()
         if self._runs == len(self._ends):
             self._ends, self._means = (np.concatenate([a, np.zeros_like(a)]) for a in self.runs)
         self._first, self._sum, self._count = rate, 0.0, 0
         self._runs += 1
+
+    def _coarsen(self) -> None:
+        """Join the runs of the older half two by two, but for the first, whose beginning is forgotten."""
+        ends, means = self.runs
+        old = slice(1, len(ends) // 4 * 2 + 1)
+        steps = np.diff(ends[: old.stop]).reshape(-1, 2)
+        joined = (means[old].reshape(-1, 2) * steps).sum(axis=1) / steps.sum(axis=1)
+        self._ends, self._means = (
+            np.concatenate([all_of_them[:1], some, all_of_them[old.stop :]])
+            for all_of_them, some in ((ends, ends[old][1::2]), (means, joined))
+        )
+        self._runs = len(self._ends)
 
     @property
     def runs(self) -> tuple[np.ndarray, np.ndarray]:

@@ -23,6 +23,7 @@ from paddle._engine.errors import NotDifferentiable, ShapeError, UnknownOperator
 from paddle._engine.exchange import Stepping, StepReport
 from paddle._engine.program import GRAD, Form, Operator
 from paddle._engine.rows import SparseRows
+from paddle._engine.teams.crew import Crew
 
 Value: TypeAlias = np.ndarray | SparseRows
 Step: TypeAlias = Callable[[], object]
@@ -46,7 +47,8 @@ class Run:
     ``seed`` and ``step`` are all the randomness that there is. ``rate``: see Stepping.step. Where a batch is
     run in parts (team.py), ``part`` is the number of this one, and ``before`` says how many samples are in
     those before it. ``keep``: what an operator whose memory only values can size leaves for its gradient, by
-    the name of its first output; the plans of an executor share it.
+    the name of its first output; the plans of an executor share it. ``crew``: threads that take a part of
+    what is large (teams/shared.py), where there are any.
     """
 
     seed: int = 0
@@ -58,6 +60,7 @@ class Run:
     exchange: Stepping | None = None
     report: StepReport | None = None
     keep: dict[str, Any] = field(default_factory=dict)
+    crew: Crew | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,9 @@ class Forms:
 
     def __getitem__(self, slot: str) -> Form:
         return self.slots[slot][0]
+
+    def __contains__(self, slot: str) -> bool:
+        return bool(self.slots.get(slot))
 
     def all(self, slot: str) -> tuple[Form, ...]:
         """All forms of a slot that takes several variables."""
@@ -157,7 +163,8 @@ class Gradient(Kernel):
 
     ``rows``: how many rows the gradient lists where it is SparseRows (-1: a feed decides), None where it
     is dense. It reads the gradients of all variables in the slots ``given`` and ``also``; of those that
-    nothing depends on, zeros. ``reuses``: the input whose gradient, where it is there already as
+    nothing depends on, zeros. Of variables in the slots ``perhaps`` it reads those gradients that there are.
+    ``reuses``: the input whose gradient, where it is there already as
     ``<slot>@KNOWN``, is not computed again for those of others.
     """
 
@@ -165,6 +172,7 @@ class Gradient(Kernel):
     needs: tuple[str, ...] = ()
     given: str = "Out"
     also: tuple[str, ...] = ()
+    perhaps: tuple[str, ...] = ()
     reuses: str = ""
     rows: Callable[[Forms], int | None] = lambda forms: None
 
@@ -192,9 +200,11 @@ class Runs:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One operator. A slot written ``X*`` takes one variable or more; of outputs, as many as ``shape`` says.
+    A slot of an input written ``X?`` takes one variable or none.
     ``changes``: the input slots whose variables a run changes, by its attributes: parameters that no
     gradient moves, such as moving averages. ``ahead``: computes the outputs from inputs and attributes
-    before a plan is made, as its shapes follow from them.
+    before a plan is made, as its shapes follow from them. ``sized``: the outputs follow from the sizes of
+    inputs alone.
     """
 
     type: str
@@ -205,21 +215,24 @@ class Row:
     forward: Kernel
     gradient: Gradient | None = None
     ahead: Ahead | None = None
+    sized: bool = False
     indexes: tuple[Index, ...] = ()
     runs: tuple[Runs, ...] = ()
     changes: Callable[[Mapping[str, Any]], tuple[str, ...]] = lambda attrs: ()
 
     def slots(self, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """The input slots filled with the names given, complete and in the row's order."""
-        known = {slot.rstrip("*"): slot.endswith("*") for slot in self.inputs}
-        if unknown := sorted(set(given) ^ set(known)):
+        known = {slot.rstrip("*?"): slot for slot in self.inputs}
+        needed = {slot for slot, written in known.items() if not written.endswith("?")}
+        if unknown := sorted((set(given) - set(known)) | (needed - set(given))):
             raise ShapeError(
                 f"operator {self.type!r} has the input slots {list(known)}: {unknown} missing or unknown"
             )
-        for slot, several in known.items():
-            if not given[slot] or (len(given[slot]) > 1 and not several):
-                raise ShapeError(f"operator {self.type!r}: slot {slot!r} got {len(given[slot])} variables")
-        return {slot: tuple(given[slot]) for slot in known}
+        slots = {slot: tuple(given.get(slot, ())) for slot in known}
+        for slot, names in slots.items():
+            if (slot in needed and not names) or (len(names) > 1 and not known[slot].endswith("*")):
+                raise ShapeError(f"operator {self.type!r}: slot {slot!r} got {len(names)} variables")
+        return slots
 
     def attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The attributes given, with defaults for the others."""

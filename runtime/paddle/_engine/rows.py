@@ -77,7 +77,7 @@ class SparseRows:
     def to_dense(self) -> np.ndarray:
         """The full ``(height, width)`` float32 array, for tests and small tables."""
         if self.height == OPEN:
-            raise ShapeError("rows of a table without a height are no array: there is no last one")
+            raise ShapeError("rows of a table without a height are not an array: there is no last one")
         dense = np.zeros((self.height, self.width), self.values.dtype)
         np.add.at(dense, self.ids, self.values)
         return dense

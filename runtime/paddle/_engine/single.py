@@ -37,7 +37,8 @@ class Single:
     def given(self) -> list[str]:
         """The outputs whose gradients the gradient reads."""
         gradient, outputs = registry.gradient(self.type), self._operator().outputs
-        return [name for slot in (gradient.given, *gradient.also) for name in outputs[slot]]
+        slots = (gradient.given, *gradient.also, *gradient.perhaps)
+        return [name for slot in slots for name in outputs[slot]]
 
     def gradient(self, given: np.ndarray | Mapping[str, np.ndarray], wanted: Sequence[str]) -> Arrays:
         """The gradients of all arrays in the slots ``wanted``, from that of the output, or those of the
@@ -54,6 +55,8 @@ class Single:
             for slot in gradient.of
         }
         arrays = {gradient.given: given} if isinstance(given, np.ndarray) else given
+        for slot in gradient.perhaps:
+            inputs[slot + GRAD] = tuple(n + GRAD for n in operator.outputs[slot] if n in arrays)
         values |= {name + GRAD: array for name, array in arrays.items()}
         backward = Operator(self.type + "_grad", inputs, outputs, operator.attrs, "backward")
         self._run(backward, values, run)
@@ -63,7 +66,7 @@ class Single:
         row = registry.row(self.type)
         names = {slot: [f"{slot}{i}" for i in range(len(given))] for slot, given in self.inputs.items()}
         slots, attrs = row.slots(names), row.attributes(self.attrs)
-        forms = {slot: tuple(map(_form, self.inputs[slot])) for slot in slots}
+        forms = {slot: tuple(map(_form, self.inputs.get(slot, ()))) for slot in slots}
         made = row.shape(registry.Forms(forms, attrs))
         outputs = {
             slot.rstrip("*"): (slot,)

@@ -1,8 +1,12 @@
 """Tiled: products with a large matrix, by loops of our own bound to arrays.
 
-Those of few rows (kernels/products.py) are ahead of BLAS, those of many (kernels/blocks.py) on processors
-where that was measured. Everything else is left to BLAS. It must never know an operator, nor what a matrix
-means.
+Of few rows (kernels/matrices/products.py) they are ahead of BLAS; of many on processors that multiply small
+matrices by themselves (pieces.py beside it), and where that was measured (blocks.py). Everything else is left
+to BLAS. It must never know an operator, nor what a matrix means.
+
+In a product numbers below the least normal one, 1.2e-38, are 0. Slopes come to be so small where attention
+passes over what is masked, and each addition of them takes a hundred times as long. To a sum they add
+nothing; elsewhere they are computed with, as a logarithm tells them from 0.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from types import ModuleType
 
 import numpy as np
 
+from paddle._engine.arena import zeros
 from paddle._engine.blas import Step, threads
 from paddle._engine.program import Form, Shape
 
@@ -21,6 +26,9 @@ _LEAST = 4
 
 _LOWEST, _NARROWEST = 16, 64
 """Rows and columns of a matrix: what is in the nearest cache together, and the widest tile."""
+
+_LEAST_FLUSHED = 1 << 12
+"""Numbers in a matrix from which on a product takes longer than to tell the processor."""
 
 _WORK = 1 << 18
 """Multiplications from which on a product takes longer than the call of a compiled loop."""
@@ -35,13 +43,20 @@ def way(rows: int, shape: Shape, *dtypes: str) -> ModuleType | None:
         return None
     if shape[0] < _LOWEST or shape[1] < _NARROWEST or rows * shape[0] * shape[1] < _WORK:
         return None
-    from paddle._engine.kernels import products  # loads numba
+    from paddle._engine.kernels.matrices import amx, blocks, pieces, products, tiles  # loads numba
 
-    if rows <= products.MOST:
-        return products
-    from paddle._engine.kernels import blocks
+    is_large = min(shape) >= blocks.LEAST and threads() == 1
+    if is_large and rows >= pieces.FEWEST and amx.is_there():
+        return pieces
+    if is_large and rows >= tiles.FEWEST and tiles.IS_AHEAD:
+        return blocks
+    return products if rows <= products.MOST else None
 
-    return blocks if blocks.IS_AHEAD and min(shape) >= blocks.LEAST and threads() == 1 else None
+
+def is_laid_out(rows: int, shape: Shape, *dtypes: str) -> bool:
+    """Whether loops for many rows do this, which lay both sides out."""
+    found = way(rows, shape, *dtypes)
+    return found is not None and found.__name__.endswith((".pieces", ".blocks"))
 
 
 def room(x: Form, y: Form) -> Mapping[str, Form]:
@@ -59,9 +74,9 @@ def room_back(x: Form, y: Form) -> Mapping[str, Form]:
 def taken(
     room: Callable[[Form, Form], Mapping[str, Form]], x: np.ndarray, y: np.ndarray
 ) -> Mapping[str, np.ndarray]:
-    """Arrays of such a ``room``, for who is given none."""
+    """Arrays of such a ``room``, for who is given none. They begin with a cache line, as those of a plan."""
     forms = room(*(Form(each.shape, each.dtype.name) for each in (x, y)))
-    return {name: np.empty(form.shape, form.dtype) for name, form in forms.items()}
+    return {name: zeros(form.shape, form.dtype) for name, form in forms.items()}
 
 
 def multiply(
@@ -115,6 +130,25 @@ def multiply_back(
         found.multiply_back(*arrays, np.float32(factor), *rest)
 
     return step
+
+
+def flushed(step: Callable[..., object], matrix: np.ndarray) -> Callable[..., object]:
+    """A step that multiplies with ``matrix``, in which numbers that are too small are 0."""
+    if matrix.size < _LEAST_FLUSHED or matrix.dtype != np.float32:
+        return step
+    from paddle._engine.kernels import flushing  # loads numba
+
+    return partial(_run, flushing.flush, flushing.restore, step) if flushing.IS_THERE else step
+
+
+def _run(
+    flush: Callable[[], int], restore: Callable[[int], None], step: Callable[..., object], *given: float
+) -> object:
+    before = flush()
+    try:
+        return step(*given)
+    finally:
+        restore(before)
 
 
 def _forms(shapes: Mapping[str, Shape]) -> Mapping[str, Form]:

@@ -29,10 +29,10 @@ class Alone:
         self._say("all_reduce", comm_world, "is this process's own part alone")
         return given
 
-    def all_gather(self, given: Any, comm_world: str = "worker") -> list[Any]:
-        """Its own part."""
+    def all_gather(self, given: Any, comm_world: str = "worker") -> Any:
+        """Its own part, which is no list."""
         self._say("all_gather", comm_world, "is this process's own part alone")
-        return [given]
+        return given
 
     def all_to_all(self, parts: list[bytes], comm_world: str = "worker") -> list[bytes] | None:
         """None: there is nobody to give a part to."""

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.rows import TableRows
-from paddle._fleet import calls
 from paddle._fleet.place import Place
 from paddle._fleet.tables import Arrays
 from paddle._launch.environ import shared_ports
+from paddle._program import calls
 from paddle._program.description.open_tables import open_tables
 from paddle._program.files import tables
 from paddle._program.lowering.updates import UPDATES, columns_of, powers_of
@@ -58,14 +58,18 @@ def give(
 
 def warn_of_servers_part() -> None:
     """Tell of a program that says what its servers begin from where no process of this job comes."""
-    found = calls.in_main("init_server", is_told=True)
-    if found is not None:
-        warnings.warn(
-            f"{found}: fleet.init_server(folder) is not run in this job, whose servers are `paddle "
-            "pserver`s and no process of this program. To begin from the folder, have workers call it, too, "
-            "before fleet.init_worker(): worker 0 gives the servers what it has",
-            stacklevel=4,
-        )
+    if found := calls.in_main("init_server", is_told=True):
+        what, instead = "fleet.init_server(folder)", "call it"
+    elif found := calls.loaded_by_servers():
+        what, instead = "what its servers load", "call fleet.init_server(folder)"
+    else:
+        return
+    warnings.warn(
+        f"{found}: {what} is not run in this job, whose servers are `paddle pserver`s and no process of this "
+        f"program. To begin from the folder, have workers {instead}, too, before fleet.init_worker(): worker "
+        "0 gives the servers what it has",
+        stacklevel=4,
+    )
 
 
 def _set(scope: Scope, values: Mapping[str, np.ndarray], where: Any) -> None:

@@ -34,6 +34,7 @@ _UNSEEN_DAYS = 30  # after which the original's tables forget a row, where nobod
 class Files:
     """What ``Fleet`` derives from."""
 
+    _spreads = True  # whether tables are saved in files of the servers, as 2.x and pslib have it
     _workers: Workers | None
     _programs: list[tuple[Any, Any]]
     util: Any
@@ -56,7 +57,7 @@ class Files:
         """Write all that outlives a run, as the servers have it now. One worker is to call it. ``mode``: 0,
         all of it."""
         self._check("save_persistables", mode, executor)
-        saving.save_persistables(executor, dirname, main_program, self._fetched())
+        saving.save_persistables(executor, dirname, self._meant(main_program), self._fetched())
 
     def save_inference_model(
         self,
@@ -74,7 +75,7 @@ class Files:
         servers = self._fetched()
         others = {"export_for_deployment": export_for_deployment}
         saving.save_inference_model(
-            executor, dirname, feeded_var_names, target_vars, main_program, servers, **others
+            executor, dirname, feeded_var_names, target_vars, self._meant(main_program), servers, **others
         )
 
     def save(
@@ -84,7 +85,7 @@ class Files:
         else all that outlives a run."""
         if not feed and not fetch:
             return self.save_persistables(Executor(), dirname, None, mode)
-        block = default_main_program().global_block()
+        block = self._meant(None).global_block()
         targets = [block.var(each) if isinstance(each, str) else each for each in fetch]
         fed = [getattr(each, "name", each) for each in feed]
         return self.save_inference_model(Executor(), dirname, fed, targets, mode=mode)
@@ -160,11 +161,20 @@ class Files:
             )
 
     def _fetched(self) -> int:
-        """Over how many servers tables are spread, of which all values are here now."""
+        """In files of how many servers tables are saved, of which all values are here now; 0: of none."""
         if self._workers is None:
             return 0
         self._workers.fetch()
-        return self.server_num()
+        return self.server_num() if self._spreads else 0
+
+    def _meant(self, program: Any) -> Any:
+        """The program that is saved where none is named: the default one, if it is trained, or the last that
+        is."""
+        trained = [each for each, _ in self._programs]
+        if program is not None or not trained:
+            return program
+        default = default_main_program()
+        return default if any(each is default for each in trained) else trained[-1]
 
     def _whole(self, program: Any) -> Any:
         """A program that is trained."""

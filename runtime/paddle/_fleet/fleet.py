@@ -36,7 +36,7 @@ from paddle._fleet.optimizer import DistributedOptimizer
 from paddle._fleet.place import Role
 from paddle._fleet.program_options import ProgramOptions
 from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
-from paddle._fleet.saving import warn_of_nothing_loaded
+from paddle._fleet.saving import warn_of_nobody_served, warn_of_nothing_loaded
 from paddle._fleet.strategy import DistributedStrategy
 from paddle._fleet.together import UtilBase
 from paddle._fleet.workers import Workers
@@ -260,12 +260,11 @@ class Fleet(Files):
         met.serve_from(dirname, var_names)
 
     def run_server(self) -> None:
-        """Serve until all workers have said goodbye."""
+        """Serve until all workers have said goodbye; where one process does all there is nobody to serve."""
         place = self.role_maker.place
         if not place.is_distributed:
-            raise BadRole(
-                "fleet.run_server(): there is no cluster, so this process is a worker (fleet.is_server())"
-            )
+            warn_of_nobody_served()
+            return
         if place.role != Role.SERVER:
             raise BadRole(
                 "fleet.run_server() is for servers, and this process is a worker (fleet.is_server())"

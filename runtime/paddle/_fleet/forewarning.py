@@ -33,7 +33,7 @@ def _tell(place: Place, has_come: Callable[[], bool], process: int) -> None:
     failure = uncaught()
     if failure is None or os.getpid() != process or has_come():
         return
-    from paddle._launch.environ import read_init
+    from paddle._launch.environ import read_ways
     from paddle._launch.errors import LaunchError
     from paddle._pserver.errors import PserverError
     from paddle._pserver.protocol.messages import Fallen
@@ -41,7 +41,7 @@ def _tell(place: Place, has_come: Callable[[], bool], process: int) -> None:
 
     text = f"trainer {place.id} failed before it came to the servers (fleet.init_worker): {failure}"
     with suppress(LaunchError, PserverError, ValueError):  # they are not told, and miss it in time
-        flags = read_init({}, os.environ)
+        flags = read_ways(os.environ)
         for server in place.servers:
             tell(
                 [server],

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from paddle._fleet import calls
 from paddle._fleet.errors import FleetError
+from paddle._program import calls
 
 _LOADERS = ("load_model", "load_one_table")
 

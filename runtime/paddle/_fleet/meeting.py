@@ -4,10 +4,13 @@ Rules:
 1.  PADDLE_WITH_GLOO=1 or 2, or ``UserDefinedRoleMaker(init_gloo=True, path=...)``, says that they meet;
     otherwise each is alone.
 2.  PADDLE_GLOO_RENDEZVOUS=3: at PADDLE_GLOO_HTTP_ENDPOINT, which server 0 holds where that address is its
-    machine's, and worker 0 where it is its own. 2: where worker 0 says in the folder PADDLE_GLOO_FS_PATH.
+    machine's, and worker 0 where it is its own; where another program has that port, and there is no server
+    that could be it, worker 0 says so. 2: where worker 0 says in the folder PADDLE_GLOO_FS_PATH.
 3.  Workers meet, servers meet, and all do: three worlds, with a number of rounds each.
 4.  Parameter servers that are commands, and not the program, meet nobody: all are the workers then.
 5.  From here on a process says that it is alive, so that others wait for it however long its work takes.
+6.  A worker without which a launched job goes on (--min_trainers) is waited for no more: sums and lists are
+    of the others.
 
 It must never know what is counted. Guarantee: sums are of the same order in every process, so all have the
 same bits; a call waits for those that live, and says who does not.
@@ -20,7 +23,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,8 +35,10 @@ from paddle._fleet.alone import check_mode, check_world
 from paddle._fleet.errors import BadRole, FleetError
 from paddle._fleet.place import Place, Role
 from paddle._launch.environ import files, shared_ports
+from paddle._launch.report import reporter
 
 if TYPE_CHECKING:
+    from paddle._pserver.parley.host import Host
     from paddle._pserver.parley.line import Line
     from paddle._pserver.parley.messages import Seat
     from paddle._pserver.parley.presence import Presence
@@ -42,6 +46,14 @@ if TYPE_CHECKING:
 
 _FILE, _HTTP = "2", "3"
 _ADDRESS = "meeting"
+_HELD_BY_ANOTHER = (
+    "worker 0 cannot hold the place where the processes of this job meet: {}. Under paddle.py it is the port "
+    "behind the last of pservers (--port, --ports_num and --ports_num_for_sparse added up), elsewhere that "
+    "of PADDLE_GLOO_HTTP_ENDPOINT"
+)
+_held: set[tuple[str, int] | Path] = set()
+"""Addresses that this process holds, for as many fleets as a program makes."""
+
 _REDUCED = {"sum": np.add, "max": np.maximum, "min": np.minimum}
 
 
@@ -93,7 +105,7 @@ class Meeting:
         """Of the arrays of all, element by element."""
         check_mode(mode)
         array = np.asarray(given)
-        told = [_unpacked(each) for each in self._speaker(comm_world).exchange([_packed(array)])]
+        told = self._told(comm_world, array)
         if len({each.shape for each in told}) > 1:
             raise FleetError(f"all_reduce: arrays of shapes {', '.join(str(each.shape) for each in told)}")
         found: np.ndarray = _REDUCED[mode].reduce(np.stack(told), axis=0, dtype=array.dtype)
@@ -101,13 +113,12 @@ class Meeting:
 
     def all_gather(self, given: Any, comm_world: str = "worker") -> list[Any]:
         """What each gives: numbers as numbers, lists as lists."""
-        told = self._speaker(comm_world).exchange([_packed(np.asarray(given))])
-        arrays = [_unpacked(each) for each in told]
+        arrays = self._told(comm_world, np.asarray(given))
         return arrays if isinstance(given, np.ndarray) else [each.tolist() for each in arrays]
 
     def all_to_all(self, parts: list[bytes], comm_world: str = "worker") -> list[bytes]:
-        """What each has for this one."""
-        return self._speaker(comm_world).exchange(parts)
+        """What each has for this one; nothing of a worker without which the job goes on."""
+        return [each or b"" for each in self._speaker(comm_world).exchange(parts)]
 
     def barrier(self, comm_world: str = "worker") -> None:
         """Until all have come."""
@@ -122,35 +133,63 @@ class Meeting:
         if self._host is not None:
             self._host.close()
             self._host = None
+            _held.discard(self._where)
+
+    def _told(self, world: str, array: np.ndarray) -> list[np.ndarray]:
+        """What each gives that is in the job."""
+        told = self._speaker(world).exchange([_packed(array)])
+        return [_unpacked(each) for each in told if each is not None]
 
     def _present(self) -> Presence:
         """Rule 5."""
         from paddle._pserver.parley.presence import Presence
 
         own = "worker" if self._place.role == Role.WORKER else "server"
-        return Presence(self._line(own), [self._seat(own), self._seat("all")])
+        return Presence(self._line(own), [_seat(self._place, own), _seat(self._place, "all")])
 
     def _open(self) -> None:
         from paddle._pserver.errors import NotOurs, PortInUse
-        from paddle._pserver.parley.host import Host
 
         is_worker = self._place.role == Role.WORKER
         if isinstance(self._where, Path):
             if is_worker:
-                self._host = Host(_token())
+                self._host = self._made()
                 _announce(self._where, self._host.open(_own_address(self._place), 0))
             return
-        host = Host(_token())
-        with suppress(PortInUse, NotOurs):  # the other of server 0 and worker 0 has it
+        host = self._made()
+        try:
             host.open(*self._where)
+        except PortInUse as error:
+            if is_worker and not self._place.servers and self._where not in _held:
+                raise FleetError(_HELD_BY_ANOTHER.format(error)) from error
+        except NotOurs:
+            pass  # an address of server 0's machine
+        else:
             self._host = host
+            _held.add(self._where)
+
+    def _made(self) -> Host:
+        from paddle._pserver.parley.host import Host
+
+        news = reporter().news if self._place.role == Role.WORKER else None  # a server has its own use for it
+        return Host(_token(), news=news, seats_of=self._seats_of)
+
+    def _seats_of(self, worker: int) -> list[Seat]:
+        """Rule 6: those of a worker, as far as there is one of that number."""
+        place = replace(self._place, role=Role.WORKER, id=worker)
+        return [_seat(place, world) for world in ("worker", "all")] if worker < place.workers else []
 
     def _speaker(self, world: str) -> Speaker:
         if world not in self._speakers:
             from paddle._pserver.parley.speaker import Speaker
 
             self._speakers[world] = Speaker(
-                self._line(world), self._seat(world), was_met=lambda: self._presence.was_met, notice=_say
+                self._line(world),
+                _seat(self._place, world),
+                was_met=lambda: self._presence.was_met,
+                notice=_say,
+                meets=reporter().meets,
+                holds=self._host is not None,
             )
         return self._speakers[world]
 
@@ -158,26 +197,27 @@ class Meeting:
         from paddle._pserver.parley.line import Line
         from paddle._pserver.tasks.handshake import Proof
 
-        token, rank = _token(), self._standing(world)[0]
+        token, rank = _token(), _standing(self._place, world)[0]
         proof = None if token is None else Proof(token, insists=True)
         return Line(partial(_found, self._where), f"{world} {rank}", proof)
 
-    def _seat(self, world: str) -> Seat:
-        from paddle._pserver.parley.messages import Seat
 
-        rank, size = self._standing(world)
-        return Seat(world, size, rank)
+def _seat(place: Place, world: str) -> Seat:
+    from paddle._pserver.parley.messages import Seat
 
-    def _standing(self, world: str) -> tuple[int, int]:
-        """The number of this process in a world, and how many that has."""
-        check_world(world)
-        place = self._place
-        is_worker, servers = place.role == Role.WORKER, len(place.servers)
-        if world == "all":
-            return place.id if is_worker else place.workers + place.id, place.workers + servers
-        if (world == "worker") != is_worker:
-            raise FleetError(f"a {'worker' if is_worker else 'server'} is none of those who meet as {world}s")
-        return place.id, place.workers if is_worker else servers
+    rank, size = _standing(place, world)
+    return Seat(world, size, rank)
+
+
+def _standing(place: Place, world: str) -> tuple[int, int]:
+    """The number of a process in a world, and how many that has."""
+    check_world(world)
+    is_worker, servers = place.role == Role.WORKER, len(place.servers)
+    if world == "all":
+        return place.id if is_worker else place.workers + place.id, place.workers + servers
+    if (world == "worker") != is_worker:
+        raise FleetError(f"a {'worker' if is_worker else 'server'} is none of those who meet as {world}s")
+    return place.id, place.workers if is_worker else servers
 
 
 def _token() -> Any:

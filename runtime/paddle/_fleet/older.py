@@ -14,6 +14,7 @@ from paddle._fleet.errors import BadStrategy, TooEarly
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.optimizer import DistributedOptimizer
 from paddle._program import modes
+from paddle._program.running.executor import Executor
 
 
 class OlderOptimizer(DistributedOptimizer):
@@ -34,7 +35,14 @@ class OlderOptimizer(DistributedOptimizer):
 
 
 class OlderFleet(Fleet):
-    """One process's."""
+    """One process's. A table with a height is saved as a file like others, which any program loads."""
+
+    _spreads = False
+
+    def init(self, role_maker: Any = None, *others: Any, **named: Any) -> Fleet:
+        """Say who this process is; without a role maker, or with an executor in its place, as programs of
+        pslib have it, the environment does."""
+        return super().init(None if isinstance(role_maker, Executor) else role_maker, *others, **named)
 
     def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> OlderOptimizer:
         """The optimizer of the job. ``strategy``: of StrategyFactory, a DistributeTranspilerConfig, or None,
@@ -51,10 +59,13 @@ class OlderFleet(Fleet):
 
     def init_server(self, model_dir: str | None = None) -> None:  # type: ignore[override]
         """Prepare to serve. ``model_dir``: what ``save_persistables`` of fleet or of fluid.io wrote, to begin
-        from all of it, whatever workers begin with."""
+        from all of it, whatever workers begin with. What a server's process loads behind it
+        (``fluid.io.load_vars`` of ``main_program`` or ``startup_program``) counts as well."""
         super().init_server(model_dir)
         if self._workers is not None and model_dir:
             self._workers.serve_arrays_from(model_dir)
+        if self._workers is not None:
+            self._workers.begin_with_what_is_loaded(self.startup_program)
 
     @property
     def main_program(self) -> Any:

@@ -121,6 +121,7 @@ class SyncStrategy(DistributedStrategy):
 
     def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
+        self._program_config._check_in_step()
         return modes.in_step()
 
 
@@ -131,7 +132,7 @@ class AsyncStrategy(DistributedStrategy):
 
     def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
-        return modes.out_of_step(self._trainer_runtime_config.merged(1))
+        return self._program_config._out_of_step(self._trainer_runtime_config.merged(1))
 
 
 class HalfAsyncStrategy(DistributedStrategy):
@@ -142,7 +143,7 @@ class HalfAsyncStrategy(DistributedStrategy):
 
     def _mode(self, sync_mode: bool) -> ModeSpec:
         self._program_config._check()
-        return modes.out_of_step(self._trainer_runtime_config.merged(cpu_count()))
+        return self._program_config._out_of_step(self._trainer_runtime_config.merged(cpu_count()))
 
 
 class GeoStrategy(DistributedStrategy):

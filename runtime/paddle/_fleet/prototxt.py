@@ -27,7 +27,7 @@ def read(text: str) -> dict[str, Any]:
     tokens = list(_tokens(text))
     message, rest = _message(tokens, 0)
     if rest != len(tokens):
-        raise BadStrategy(f"this is no message in protobuf's text: {tokens[rest]!r} closes nothing")
+        raise BadStrategy(f"this is not a protobuf text message: {tokens[rest]!r} closes nothing")
     return message
 
 
@@ -55,7 +55,7 @@ def _tokens(text: str) -> Iterator[str]:
         found = _TOKEN.match(text, at)
         if found is None:
             line = text.count("\n", 0, at) + 1
-            raise BadStrategy(f"this is no message in protobuf's text: line {line}, {text[at : at + 20]!r}")
+            raise BadStrategy(f"this is not a protobuf text message: line {line}, {text[at : at + 20]!r}")
         at = found.end()
         if found[1] not in (",", ";"):  # between fields, if somebody likes
             yield found[1]
@@ -66,11 +66,11 @@ def _message(tokens: list[str], at: int) -> tuple[dict[str, Any], int]:
     while at < len(tokens) and tokens[at] != "}":
         name, at = tokens[at], at + 1
         if not name.isidentifier():
-            raise BadStrategy(f"this is no message in protobuf's text: {name!r} is no name")
+            raise BadStrategy(f"this is not a protobuf text message: {name!r} is not a name")
         if at < len(tokens) and tokens[at] == ":":
             at += 1
         if at >= len(tokens):
-            raise BadStrategy(f"this is no message in protobuf's text: {name!r} at its end has no value")
+            raise BadStrategy(f"this is not a protobuf text message: {name!r} at its end has no value")
         value: Any
         if tokens[at] == "{":
             value, at = _message(tokens, at + 1)

@@ -21,6 +21,7 @@ from paddle._launch.environ import ClusterEnvironment, read_first
 from paddle._launch.errors import NotInThisRelease
 
 _DIALECTS = ("fleet", "cloud")
+_ALONE_AT = "127.0.0.1:6170"  # as the original has it where nobody says another
 _OF_CLOUD = ("is_collective", "init_gloo", "path")
 _OF_PROGRAM = (
     *("is_collective", "init_gloo", "path", "current_id", "role", "worker_num", "worker_endpoints"),
@@ -99,10 +100,10 @@ class RoleMakerBase(Spoken):
         return self.place.endpoint
 
     def to_string(self) -> str:
-        """Say it in a line."""
+        """Say it in a line, the role by its number, as upstream does."""
         place = self.place
         return (
-            f"role: {'SERVER' if self.is_server() else 'WORKER'}, current_id: {place.id}, "
+            f"role: {place.role}, current_id: {place.id}, "
             f"worker_endpoints: {list(place.worker_endpoints)}, server_endpoints: {list(place.servers)}"
         )
 
@@ -179,6 +180,28 @@ class UserDefinedRoleMaker(RoleMakerBase):
         return Place(role=role, id=own, workers=workers, servers=servers, worker_endpoints=listed)
 
 
+class UserDefinedCollectiveRoleMaker(RoleMakerBase):
+    """The program says that there are no parameter servers, and where its one worker is."""
+
+    def __init__(self, current_id: int = 0, worker_endpoints: Sequence[str] | None = None) -> None:
+        super().__init__()
+        self._given = _number(current_id, "current_id"), _endpoints(worker_endpoints, "worker_endpoints")
+
+    def _make(self) -> Place:
+        own, listed = self._given
+        if len(listed) > 1:
+            raise NotInThisRelease(
+                f"collective training of {len(listed)} trainers (worker_endpoints) is not in this release: "
+                "train with parameter servers, UserDefinedRoleMaker(server_endpoints=[...])."
+            )
+        if not listed or own:
+            raise BadRole(
+                "UserDefinedCollectiveRoleMaker needs worker_endpoints=['host:port'], and current_id=0, "
+                f"and not {list(listed)} and {own}"
+            )
+        return _alone_at(listed[0])
+
+
 def check_names(who: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
     """Raise for a keyword that there is not: who misspells current_id would be worker 0."""
     for name in given:
@@ -216,7 +239,12 @@ def _alone() -> Place:
             f"collective training of {others} trainers (PADDLE_TRAINERS_NUM) is not in this release: train "
             "with parameter servers, fleet.init(is_collective=False)."
         )
-    return Place(is_distributed=False)
+    return _alone_at(os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").strip() or _ALONE_AT)
+
+
+def _alone_at(endpoint: str) -> Place:
+    """Programs count workers by their endpoints, so one that is alone has one."""
+    return Place(is_distributed=False, worker_endpoints=(endpoint,))
 
 
 def _endpoints(given: object, name: str) -> tuple[str, ...]:

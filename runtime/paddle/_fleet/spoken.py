@@ -22,8 +22,8 @@ class Spoken:
     def _barrier(self, comm_world: str = "worker") -> None:
         self.meeting.barrier(comm_world)
 
-    def _all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
-        return list(self.meeting.all_gather(input, comm_world))
+    def _all_gather(self, input: Any, comm_world: str = "worker") -> Any:
+        return self.meeting.all_gather(input, comm_world)
 
     def _all_reduce(self, input: Any, mode: str = "sum", comm_world: str = "worker") -> Any:
         return self.meeting.all_reduce(input, mode, comm_world)
@@ -37,7 +37,7 @@ class Spoken:
         """Until all processes have come."""
         self._barrier("all")
 
-    def all_gather(self, input: Any) -> list[Any]:
+    def all_gather(self, input: Any) -> Any:
         """What all workers give."""
         return self._all_gather(input)
 

@@ -15,7 +15,7 @@ from typing import Any
 from paddle._fleet import prototxt, table_configs
 from paddle._fleet.errors import BadStrategy, UnknownConfig
 from paddle._fleet.strategy_fields import CONFIGS, FLAGS
-from paddle._program.description.options import BuildStrategy, ExecutionStrategy
+from paddle._program.description.options import BuildStrategy, ExecutionStrategy, changed, changed_by
 
 _WIDTH = 88
 _OBJECTS = {"build_strategy": BuildStrategy, "execution_strategy": ExecutionStrategy}
@@ -75,8 +75,8 @@ class DistributedStrategy:
     def _set_configs(self, name: str, given: Any) -> None:
         if not isinstance(given, Mapping):
             raise BadStrategy(f"DistributedStrategy.{name} is a dict, and not {given!r}")
-        if name == table_configs.FIELD:
-            self._configs[name] = table_configs.checked(given)
+        if name in (table_configs.FIELD, table_configs.OF_PSLIB):
+            self._configs[name] = table_configs.checked(given, name)
             return
         for key, value in given.items():
             if key not in CONFIGS[name]:
@@ -95,8 +95,10 @@ class DistributedStrategy:
     def save_to_prototxt(self, output: str) -> None:
         """Write it to a file, in protobuf's text: all that was set, but for what tables are told, which has
         no effect."""
-        configs = {name: of for name, of in self._configs.items() if name != table_configs.FIELD}
-        Path(output).write_text(prototxt.written({**self._values, **configs}), encoding="utf-8")
+        told = (table_configs.FIELD, table_configs.OF_PSLIB)
+        configs = {name: of for name, of in self._configs.items() if name not in told}
+        objects = {name: changed(of) for name, of in self._objects.items()}
+        Path(output).write_text(prototxt.written({**self._values, **configs, **objects}), encoding="utf-8")
 
     def load_from_prototxt(self, pb_file: str) -> None:
         """Read it from such a file."""
@@ -109,7 +111,9 @@ class DistributedStrategy:
             elif name in FLAGS:
                 self._values[name] = value
                 self._set({"_is_told": self._is_told or name == "a_sync"})
-            elif name not in (*_OBJECTS, "mode"):
+            elif name in _OBJECTS and isinstance(value, Mapping):
+                self._objects[name] = changed_by(_OBJECTS[name](), value)
+            elif name != "mode":
                 raise BadStrategy(f"{pb_file}: DistributedStrategy has no field {name!r}")
 
     def __deepcopy__(self, memo: Any) -> DistributedStrategy:

@@ -15,9 +15,9 @@ import numpy as np
 
 from paddle._engine.rows import TableRows
 from paddle._fleet.errors import FleetError
-from paddle._program.files import tables, tensors
+from paddle._program.files import beginnings, tables
 from paddle._program.lowering.lowering import sparse_tables
-from paddle._program.lowering.updates import UPDATES, columns_of, powers_of, steps_after
+from paddle._program.lowering.updates import UPDATES
 
 Tables = Mapping[str, tuple[TableRows, int]]
 Arrays = Mapping[str, np.ndarray]
@@ -67,30 +67,18 @@ def read_arrays(
         name = op.input("Param")[0]
         if name in known:
             continue
-        if not tensors.path_of(folder, name).is_file():
+        values, steps = beginnings.arrays_of(folder, op)
+        if not values:
             raise FleetError(
                 f"fleet was to begin from {dirname!r}: there is no parameter {name!r} in it. Give a folder "
                 "that fleet.save_persistables or fluid.io.save_persistables of this program wrote, on this "
                 "machine"
             )
-        kinds = {"": name, **{of: op.input(slot)[0] for slot, of in columns_of(op).items()}}
-        found = {kind: _array(folder, each) for kind, each in kinds.items()}
-        values = {kind: array for kind, array in found.items() if array is not None}
-        powers = ((_array(folder, op.input(slot)[0]), number) for slot, number in powers_of(op).items())
-        steps = [steps_after(float(now.flat[0]), number) for now, number in powers if now is not None]
         if name in sparse:
-            ids = np.flatnonzero(lives(name, np.arange(len(values[""]))))
-            slots = {kind: array[ids] for kind, array in values.items() if kind}
-            rows[name] = TableRows(ids, values[""][ids], slots), max(steps, default=0)
+            rows[name] = beginnings.rows_of(name, values, lives), steps
         else:
-            arrays[name] = values, max(steps, default=0)
+            arrays[name] = values, steps
     return arrays, rows
-
-
-def _array(folder: Path, name: str) -> np.ndarray | None:
-    """A variable's values, None where the folder has none."""
-    path = tensors.path_of(folder, name)
-    return np.asarray(tensors.load_one(path, name)).astype(np.float32, copy=False) if path.is_file() else None
 
 
 def _listed(names: Any) -> Sequence[Any]:

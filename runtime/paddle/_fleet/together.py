@@ -53,9 +53,9 @@ class UtilBase:
         """The sum, or the largest or smallest, of what all workers give, as an array of that shape."""
         return self.role_maker.meeting.all_reduce(input, mode, comm_world)
 
-    def all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
-        """What all workers give, in their order."""
-        return list(self.role_maker.meeting.all_gather(input, comm_world))
+    def all_gather(self, input: Any, comm_world: str = "worker") -> Any:
+        """What all workers give, in their order, as a list; without a place to meet ``input`` itself."""
+        return self.role_maker.meeting.all_gather(input, comm_world)
 
     def barrier(self, comm_world: str = "worker") -> None:
         """Wait until all workers have come here."""

@@ -14,16 +14,19 @@ import numpy as np
 from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import TableRows
 from paddle._fleet import commands, tables
-from paddle._fleet.errors import TooEarly
+from paddle._fleet.errors import FleetError, TooEarly
 from paddle._fleet.loading import Apart
 from paddle._fleet.place import Place, Role
 from paddle._program.carrier import Carrier, Cluster, serve
+from paddle._program.files.beginnings import Beginning
 from paddle._program.lowering.lowering import sparse_tables
 from paddle._program.lowering.updates import UPDATES, Group, groups
 from paddle._program.moving.keeping import keeper_of
 from paddle._program.running.open_table import table_of
 from paddle._program.running.scope import global_scope
 from paddle._pserver.protocol.placement import lives_on
+
+_KEPT = 1 << 30  # bytes of tables that worker 0 takes along when it stops
 
 
 class Workers:
@@ -42,7 +45,7 @@ class Workers:
         self.carrier: Carrier | None = None
         if place.role == Role.WORKER:
             cluster = Cluster(endpoints=place.servers, trainers=place.workers, trainer_id=place.id, mode=mode)
-            self.carrier = Carrier(cluster)
+            self.carrier = Carrier(cluster, outlives_executors=True)
 
     def take(self, program: Any) -> None:
         """Have a program's parameters kept by the servers."""
@@ -115,8 +118,17 @@ class Workers:
         """Say goodbye; who was never met hears it, too, or would wait."""
         if self.carrier is not None:
             self.begin()
-            self.carrier.decline(self._declared())
-            self.carrier.close()
+            try:
+                self._keep_tables()
+            finally:
+                self.carrier.decline(self._declared())
+                self.carrier.close()
+
+    def _keep_tables(self) -> None:
+        """Programs save behind ``stop_worker``, too, and then nobody else has the tables."""
+        for group in self._groups() if self._place.id == 0 else ():
+            if (keeper := global_scope().keepers.get(group.key)) is not None:
+                keeper.keep_tables(_KEPT)
 
     def _declared(self) -> list[Sequence[ParameterSpec]]:
         return [group.parameters for group in self._groups()]
@@ -130,7 +142,7 @@ class Workers:
         for group in self._groups():
             keeper = global_scope().keepers.get(group.key)
             if keeper is not None:
-                keeper.exchange.fetch()
+                keeper.fetch()
             elif self.carrier is not None and self.carrier.has_begun:
                 raise TooEarly(
                     f"worker {self._place.id} was to save, and the global scope has nothing to do with "
@@ -140,6 +152,11 @@ class Workers:
 
     def shrink(self, threshold: int) -> None:
         """Have open tables forget rows that nobody has used for so many days."""
+        if self._is_apart:
+            raise FleetError(
+                "fleet.shrink() is for tables that are trained, and fleet.load_inference_model() has put a "
+                "saved model into this worker: call shrink() before it, and save what is left"
+            )
         self.hasten()
         for group in self._groups():
             if not any(each.is_open for each in group.parameters):
@@ -177,6 +194,14 @@ class Workers:
             self._arrays |= arrays
             self._tables |= rows
 
+    def begin_with_what_is_loaded(self, startup: Any) -> None:
+        """Have a server begin, too, with what its process loads for its programs, or for the last one's
+        ``startup`` program."""
+        for program in self._programs if self.carrier is None else ():
+            ops = [op for op in program.global_block().ops if op.type in UPDATES]
+            shown = {name: [name] for op in ops for name in op.input("Param")}
+            program._beginning = startup._beginning = Beginning(program, ops, shown, self._lives)
+
     @property
     def _is_idle(self) -> bool:
         """Whether what servers begin from is nothing to this process."""
@@ -192,6 +217,10 @@ class Workers:
         """Serve until all workers have said goodbye."""
         own = self._place.servers[self._place.id]
         name = f"server-{self._place.id}"
+        loaded = [each for program in self._programs if (each := program._beginning) is not None]
+        for each in loaded:
+            self._tables |= each.tables
+            self._arrays |= each.arrays
         serve(own, self._place.workers, name=name, tables=self._tables, arrays=self._arrays)
 
     def _groups(self) -> Iterator[Group]:

@@ -39,6 +39,16 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True)
+class TellFallen:
+    """Tell ``hearer`` that ``role`` has ended for good, and how; ``goes_on``: the job does, without it."""
+
+    hearer: str
+    role: str
+    text: str
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class BeginAgain:
     """Let go of all nodes, of which nothing more is heard, to reach them anew for another ``life``."""
 
@@ -60,4 +70,4 @@ class Kill:
     node: int
 
 
-Action = Step | StartRole | Foretell | Tell | BeginAgain | Stop | Kill
+Action = Step | StartRole | Foretell | Tell | TellFallen | BeginAgain | Stop | Kill

@@ -6,6 +6,9 @@ or in another process, has the same one.
 States of a role: ``waits`` until it is started, or started again, ``starts``, ``serves`` (a pserver that is
 ready), ``trains`` (a trainer that has said how far it is), ``ended``, ``failed``, ``stopped`` (once the
 launch ends it).
+
+Programs of fluid and fleet have loops of their own, and no trainer of theirs says how far it is: of these the
+board has the last line that each printed.
 """
 
 from __future__ import annotations
@@ -14,13 +17,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from paddle._launch.news import Bulletin, Changed, Placed, Progress, Restarted, Sent, Waiting
+from paddle._launch.news import Bulletin, Changed, Placed, Printed, Progress, Restarted, Sent, Waiting
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.sending import Sending
 
 _MEANT = 25  # reports that a cost is the mean of: they come five times a second at most
 _SINGLY = 4  # trainers that a plain line shows one by one
+_LONGEST = 100  # letters of what one of them printed
 GOES_ON = ("starts", "serves", "trains")
+_BEGUN = (*GOES_ON, "ended")
 _ORDINARY = ("waits", *GOES_ON)
 
 
@@ -63,6 +68,7 @@ class Board:
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = {row.role: row for row in rows}
         self._costs: dict[str, tuple[float, ...]] = {}
+        self._printed: dict[str, str] = {}
         self._waiting: Waiting | None = None
         self._since_told = 0.0
         self.sending = Sending()
@@ -72,6 +78,9 @@ class Board:
         match bulletin:
             case Progress() if bulletin.role in self._rows:
                 self._progressed(bulletin)
+            case Printed(role, lines) if role in self._rows:
+                last = next(filter(None, map(str.strip, reversed(lines))), "")
+                self._printed[role] = last or self._printed.get(role, "")
             case Placed(role, address) if role in self._rows:
                 self._rows[role] = replace(self._rows[role], address=address)
             case Sent():
@@ -88,9 +97,15 @@ class Board:
     def copy(self) -> Board:
         """What it says now, whatever is added to it later."""
         copied = Board(self.rows())
-        copied._costs = self._costs.copy()
+        copied._costs, copied._printed = self._costs.copy(), self._printed.copy()
         copied._waiting, copied._since_told = self._waiting, self._since_told
         copied.sending = self.sending.copy()
+        return copied
+
+    def silent(self) -> Board:
+        """The same for who sees anyway what roles print."""
+        copied = self.copy()
+        copied._printed = {}
         return copied
 
     def row(self, role: str) -> Row | None:
@@ -104,6 +119,15 @@ class Board:
     def moving(self) -> list[Row]:
         """Give the rows of trainers that have said how far they are."""
         return [row for row in self._rows.values() if row.batch_id is not None]
+
+    def printing(self) -> list[str]:
+        """Give what trainers printed last, those that go on or ended well and do not say how far they are:
+        of many only the first one's."""
+        rows = [row for row in self._rows.values() if row.kind == "trainer" and row.state in _BEGUN]
+        silent = [row for row in rows if row.batch_id is None and self._printed.get(row.role)]
+        of = f" of {len(rows)}" if len(rows) > _SINGLY else ""
+        shown = silent[:1] if of else silent
+        return [f"{row.role}{of}: {' '.join(self._printed[row.role].split())[:_LONGEST]}" for row in shown]
 
     @property
     def together(self) -> str:
@@ -149,7 +173,7 @@ class Board:
     def _line(self) -> str:
         rows = self._going_on()
         if not rows:
-            return self.sending.line()
+            return " | ".join(self.printing()) or self.sending.line()
         rate = _rate(rows)
         if len(rows) <= _SINGLY:
             parts = [
@@ -174,4 +198,4 @@ def _waits(waiting: Waiting | None, seconds: float | None = None) -> str:
     if waiting is None:
         return ""
     seconds = waiting.seconds if seconds is None else seconds
-    return f"waiting for {', '.join(waiting.trainers)} since {seconds:.0f} s"
+    return f"waiting for {', '.join(waiting.trainers)} for {seconds:.0f} s"

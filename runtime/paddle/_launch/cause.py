@@ -14,9 +14,22 @@ Blame goes, by the first of these rules that names somebody,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from signal import Signals
+from signal import SIGKILL, Signals
+
+_OF_KILLED = (
+    "SIGKILL is not the launcher's doing; where memory runs out it is the kernel's, and on that node "
+    "`dmesg | grep -i 'killed process'` says so"
+)
+OF_AGENT = (
+    "; where memory runs out the kernel kills, and on that node `dmesg | grep -i 'killed process'` says so"
+)
+LEFT_UNSAID = "ended without a goodbye (status 0)"
+_UNSAID = (
+    "the parameter servers still wait for it: a program that ends says goodbye to them, but not one that "
+    "ends by os._exit"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +43,22 @@ class Cause:
     signum: int | None = None
     detail: str = ""
 
+    @property
+    def why(self) -> str:
+        """``detail``, and of a role that SIGKILL has ended who may have sent it."""
+        is_killed = self.role is not None and self.status == 128 + SIGKILL
+        return "; ".join(filter(None, [self.detail, _OF_KILLED if is_killed else ""]))
+
 
 def end_of(role: str, node: int, status: int, *, when: str = "", detail: str = "") -> Cause:
     """The end of a role as a cause; a status of 0 is none to hand on. ``when``: in words."""
     own = 128 - status if status < 0 else status or 1
     return Cause(status=own, text=f"{role} {how_ended(status)}{when}", node=node, role=role, detail=detail)
+
+
+def stopped(signum: int, by: str) -> Cause:
+    """Somebody's wish as a cause. ``by``: whose, or which signal."""
+    return Cause(status=128 + signum, text=f"stopped by {by}", signum=signum)
 
 
 def late_nodes(nodes: Sequence[int], limit_s: float, lost: str = "", said: str = "") -> Cause:
@@ -45,9 +69,9 @@ def late_nodes(nodes: Sequence[int], limit_s: float, lost: str = "", said: str =
     return Cause(status=1, text=text, node=nodes[0])
 
 
-def late_pservers(nodes: Mapping[str, int], limit_s: float) -> Cause:
-    """Pservers that were not ready in time as a cause. ``nodes``: the node of each."""
-    first, *others = nodes
+def late_pservers(nodes: Mapping[str, int], late: Container[object], limit_s: float) -> Cause:
+    """Pservers that were not ready in time as a cause. ``nodes``: the node of each, late or not."""
+    first, *others = [role for role in nodes if role in late]
     more = f", nor was {', '.join(others)}" if others else ""
     text = f"{first} was not ready within {limit_s:.0f} s{more}"
     return Cause(status=1, text=text, node=nodes[first], role=first)
@@ -58,6 +82,10 @@ class Blame:
 
     def __init__(self, nodes: Mapping[str, int]) -> None:
         self._nodes = nodes
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """The whole job does: nothing is known."""
         self._ends: dict[str, int] = {}  # in the order in which they came
         self._named: dict[str, str] = {}  # who is blamed by a pserver -> its words
         self._told: dict[str, str] = {}  # who said that the job broke -> its words
@@ -66,6 +94,10 @@ class Blame:
     def ended(self, role: str, status: int) -> None:
         """A role has ended: its exit status, or minus the signal that killed it."""
         self._ends[role] = status
+
+    def quit(self, role: str) -> None:
+        """A trainer has ended well, and others wait for it all the same."""
+        self._named.setdefault(role, _UNSAID)
 
     def note(self, role: str, text: str) -> None:
         """Something to be said of a role, should it be to blame; an empty text takes no other's place."""
@@ -103,6 +135,8 @@ class Blame:
         detail = "; ".join(filter(None, ["" if is_own else said, self.noted(role)]))
         if role not in self._ends:
             return Cause(status=1, text=f"{role} broke the job", node=node, role=role, detail=detail)
+        if said == _UNSAID:
+            return Cause(status=1, text=f"{role} {LEFT_UNSAID}", node=node, role=role, detail=detail)
         return end_of(role, node, self._ends[role], detail=detail)
 
     def _role(self) -> str | None:

@@ -50,16 +50,16 @@ usage: python paddle.py --job_dispatch_package=DIR [flags]
        python paddle.py --resume=JOB [flags]
 
 Starts parameter servers and trainers on the nodes of conf.py, watches them, and collects logs and model.
-Any other argument is handed to the training program, train.py, of every trainer.
+Any other argument is passed to every trainer's program, train.py.
 """
 _TAIL = """
 Exit status:
-  0    all trainers ended well; with --detach: the job trains in the background
-  1    a node failed: it could not be reached, was lost, or a workspace could not be put in place
-  2    a wrong call, or settings that cannot be; nothing was started
+  0    all trainers succeeded; with --detach: the job is training in the background
+  1    a node failed: it could not be reached, was lost, or a workspace could not be prepared
+  2    wrong command or invalid settings; nothing was started
   98   a port is taken on a node; nothing was trained
-  129, 130, 143   stopped by HUP, INT (Ctrl+C), or TERM, which is also what `fab stop` gives
-  else that of the process that failed first, 128 + n where signal n killed it: 137 for SIGKILL
+  129, 130, 143   stopped by HUP, INT (Ctrl+C), or TERM (also by `fab stop`)
+  else that of the process that failed first, 128 + n if signal n killed it: 137 for SIGKILL
 """
 
 
@@ -152,7 +152,7 @@ def _housed(launch: plan.LaunchPlan, tenancy: Tenancy) -> plan.LaunchPlan:
     """The launch with a place for its results that no other one has."""
     home, other = tenancy.take(launch.home, launch.name, launch.id)
     if other:
-        _complain(f"paddle.py: {other} has {launch.home / 'log'}, so results of this job come to {home}")
+        _complain(f"paddle.py: {other} uses {launch.home / 'log'}, so results of this job go to {home}")
     return launch.housed(home)
 
 
@@ -182,7 +182,7 @@ def _leave(side: background.Foreground, launch: plan.LaunchPlan, form: str) -> i
         return status
     return _announce(
         form,
-        f"{launch.name} goes on in the background, process {side.launcher}; what it says is in {side.log}\n"
+        f"{launch.name} continues in the background, process {side.launcher}; its output is in {side.log}\n"
         f"  fab status --job={launch.name}\n"
         f"  fab logs --job={launch.name} --follow\n"
         f"  fab stop --job={launch.name}",
@@ -232,7 +232,7 @@ def _carry_out(
     if running.left:
         _complain(f"paddle.py: {running.left}")
     if shown.is_gone:
-        _complain("paddle.py: nobody reads what it prints any more, so the job was stopped. A file would do.")
+        _complain("paddle.py: its output is no longer read, so the job was stopped. Write it to a file.")
     if not has_pods:
         explain()
     if (
@@ -281,7 +281,7 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
         return f"ended with status {status}, before any role was started"
     head = "done" if status == 0 else f"ended with status {status}"
     if running.stands_still:
-        return f"{head}: the disk of {launch.home} stands still, so results are where they were made"
+        return f"{head}: the disk of {launch.home} does not respond, so results are where they were made"
     left = list(_left(launch, running))
     parts = [f"{head}: logs in {launch.home / 'log'}"]
     parts += [f"loss curve {curve}"] if curve else []
@@ -290,7 +290,7 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
         parts.append(f"model in {model}")
     elif model.is_dir() and model != launch.nodes[launch.saver].workspace / "output":
         parts.append(f"the model in {model} is of an earlier job")
-    parts += [f"not collected, so to be found where it was made: {' '.join(left)}"] if left else []
+    parts += [f"not collected; still where it was made: {' '.join(left)}"] if left else []
     return ", ".join(parts)
 
 

@@ -285,7 +285,7 @@ class _Reader:
             host, _, port = endpoint.rpartition(":")
             if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) <= _HIGHEST_PORT:
                 raise ClusterError(
-                    f"{variable} lists {endpoint!r}, which is no endpoint: write host:port, the port from 1 "
+                    f"{variable} lists {endpoint!r}, not an endpoint: write host:port, with a port from 1 "
                     f"to {_HIGHEST_PORT}."
                 )
             if endpoint in endpoints[:index]:

@@ -117,7 +117,7 @@ def _naming_what_cannot_be_read() -> Iterator[None]:
         yield
     except OSError as error:
         raise DeliveryError(
-            f"cannot read {error.filename}: {error.strerror}. Mend it, or take it out."
+            f"cannot read {error.filename}: {error.strerror}. Fix it, or remove it from the package."
         ) from error
 
 

@@ -145,6 +145,12 @@ def read_init(kwargs: Mapping[str, object], environ: Mapping[str, str]) -> InitF
     )
 
 
+def read_ways(environ: Mapping[str, str]) -> InitFlags:
+    """How a trainer of fluid or fleet reaches its servers. ``PADDLE_INIT_*`` of a place do not count: such a
+    program says it itself, and may have been started with some of v2's names."""
+    return read_init({"pservers": "127.0.0.1", "trainer_id": 0, "num_gradient_servers": 1}, environ)
+
+
 def read_first(environ: Mapping[str, str], dialects: Sequence[str]) -> ClusterEnvironment:
     """The place that the first of ``dialects`` says that says one; LOCAL where none does."""
     places = (read(environ, dialect) for dialect in dialects)
@@ -222,12 +228,24 @@ def child_environment(
     changes |= {
         "PADDLE_INIT_USE_GPU": "False",
         "PADDLE_INIT_TRAINER_COUNT": str(trainer_count),
+        **_words_for_init(cluster, trainer_count),
         "OMPI_COMM_WORLD_RANK": str(rank),
         "OMPI_COMM_WORLD_SIZE": str(cluster.trainers),
         "GLOG_log_dir": log_dir,
         "GLOG_logtostderr": "0",
     }
     return changes | assignments(cluster)
+
+
+def _words_for_init(cluster: ClusterEnvironment, trainer_count: int) -> dict[str, str]:
+    """What v2's programs for the original's clusters look up and hand to ``paddle.init`` themselves, beside
+    PADDLE_PSERVERS, PADDLE_PORT and PADDLE_TRAINER_ID."""
+    return {
+        "PADDLE_NUM_GRADIENT_SERVERS": str(cluster.trainers),
+        "PADDLE_PORTS_NUM": str(cluster.ports_num),
+        "PADDLE_PORTS_NUM_FOR_SPARSE": str(cluster.ports_num_for_sparse),
+        "PADDLE_TRAINER_COUNT": str(trainer_count),
+    }
 
 
 def meeting_words(endpoint: str, with_gloo: str = "1") -> dict[str, str]:
@@ -256,7 +274,7 @@ def _check(values: Mapping[str, Any]) -> None:
     for host in values["pservers"]:
         if not _HOST.fullmatch(host):
             raise FlagError(
-                f"pservers: {host!r} is no host. Give names or addresses alone, separated by commas: all "
+                f"pservers: {host!r} is not a host. Give names or addresses alone, separated by commas: all "
                 "have the ports that port, ports_num and ports_num_for_sparse say."
             )
     if not values["wire_topk"]:

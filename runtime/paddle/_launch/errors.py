@@ -19,6 +19,7 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   └── NodeLost                a connection to it broke
 │       └── NodeSilent          nothing comes or goes by it any more
 ├── RanksApart                  ranks that mpirun or srun has started do not find each other (1)
+├── MachinesApart               machines that fleetrun is called on do not find each other (1)
 ├── JobError                    a job that is not there, runs, or does not run; or does not answer (1)
 └── DeliveryError               a workspace could not be put in place, or files not be fetched (1)
     ├── DeliveryRefused         a node does not do what a dispatch asks of it, such as to write elsewhere
@@ -119,6 +120,10 @@ class NodeSilent(NodeLost):
 
 class RanksApart(LaunchError):
     """Ranks that mpirun or srun has started do not find each other."""
+
+
+class MachinesApart(LaunchError):
+    """Machines of a job that nobody lists, and that fleetrun is called on, do not find each other."""
 
 
 class JobError(LaunchError):

@@ -37,6 +37,21 @@ class RoleJoined:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleMeets:
+    """A trainer has met others of its job; or comes to meet them, and finds nobody at the place."""
+
+    role: str
+    finds_nobody: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Others wait for these trainers, as a pserver says."""
+
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class JobBroke:
     """A pserver says that the job broke: by which roles, itself perhaps, or what else, as far as it knows."""
 
@@ -120,6 +135,8 @@ Event = (
     | Heard
     | RoleReady
     | RoleJoined
+    | RoleMeets
+    | Missed
     | JobBroke
     | Barred
     | ShardRestarted

@@ -127,3 +127,35 @@ def _duration(text: str) -> float | None:
         number = _number(text, float)
         return None if number is None else float(number)
     return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+
+
+def _users(letters: str) -> frozenset[User]:
+    names: dict[str, User] = {
+        "l": "launcher", "p": "pserver", "t": "trainer", "m": "master", "r": "reshard",
+        "e": "export", "s": "snapshot", "f": "fleetrun", "k": "rank", "o": "pod",
+    }  # fmt: skip
+    return frozenset(names[letter] for letter in letters)
+
+
+def row(
+    users: str,
+    effect: Effect,
+    name: str,
+    kind: Kind,
+    default: Value,
+    help: str,
+    *,
+    env: str = "",
+    conf: str | None = None,
+    short: str | None = None,
+    also: str | None = None,
+    low: int | None = None,
+    high: int | None = None,
+    choices: tuple[str, ...] = (),
+) -> Flag:
+    """Write one row of a table. ``users``: a letter for each; a trainer's are of ``PADDLE_INIT_*``, too."""
+    own = (f"PADDLE_INIT_{name.upper()}",) if "t" in users else ()
+    return Flag(
+        name=name, kind=kind, default=default, help=help, users=_users(users), effect=effect,
+        env=own + tuple(env.split()), conf=conf, short=short, also=also, low=low, high=high, choices=choices,
+    )  # fmt: skip

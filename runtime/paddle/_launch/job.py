@@ -77,10 +77,10 @@ def describe(
     _check_enough(settings)
     package, deployed = (_folder(settings, name, cwd) for name in ("job_dispatch_package", "job_workspace"))
     if (package is None) == (deployed is None):
-        meant = "".join(f" ({token} is no flag. Did you mean --{near}?)" for token, near in _near(given))
+        meant = "".join(f" ({token} is not a flag. Did you mean --{near}?)" for token, near in _near(given))
         raise UsageError(
-            "give exactly one of --job_dispatch_package=DIR, a local workspace that is sent to every node, "
-            f"and --job_workspace=DIR, one that every node has already.{meant}"
+            "give either --job_dispatch_package=DIR, a local workspace to send to every node, or "
+            f"--job_workspace=DIR, a workspace that every node already has. --help lists all flags.{meant}"
         )
     check_nics(settings)
     trainers = parse_arguments(given.others, "trainer", command=COMMAND, pass_on=True)
@@ -186,15 +186,17 @@ def check_nics(settings: Settings) -> None:
         return
     if settings.hosts[0].is_local and devices not in ("", "lo"):
         raise UsageError(
-            f"{settings.written('nics')}: {devices!r} is no device of local nodes: they have the loopback "
+            f"{settings.written('nics')}: {devices!r} is not a device of local nodes: they have the loopback "
             "device alone, each with its own address. Leave it out or say 'lo', or name the nodes in HOSTS "
             "as user@host."
         )
     if not settings.hosts[0].is_local and devices in ("", "lo"):
+        said = (
+            f"{settings.written('nics')}: with {devices}" if devices else "PADDLE_NIC is not set: without it"
+        )
         raise UsageError(
-            f"{settings.written('nics')}: with {devices or 'none'}, pservers would be heard by their own "
-            "node alone. Give the network device by which nodes reach each other, which `ip -br address` "
-            "shows there: PADDLE_NIC = 'eth0' in conf.py, say."
+            f"{said}, pservers would be heard by their own node alone. Give the network device by which "
+            "nodes reach each other, which `ip -br address` shows there: PADDLE_NIC = 'eth0' in conf.py, say."
         )
 
 
@@ -273,7 +275,7 @@ def _snapshots(settings: Settings) -> Path | None:
 def _near_misses(given: Arguments) -> Iterator[str]:
     """Tell of what is handed on, and was perhaps meant for the launcher."""
     for token, near in _near(given):
-        is_handed_on = f"is no flag of {COMMAND} and goes to the training program"
+        is_handed_on = f"is not a flag of {COMMAND}; it is passed to the training program"
         yield f"warning: {token} {is_handed_on}. Did you mean --{near}?"
 
 
@@ -321,6 +323,12 @@ def _writable(home: Path) -> Path:
             f"logs and the model are collected in {home}, which cannot be written to. Copy it to where you "
             "may write, and give the copy."
         )
+    for folder in (home / "log", home / "output"):  # of a job before, which another user launched perhaps
+        if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
+            raise UsageError(
+                f"results of this job are to come to {folder}, which cannot be written to. Have it made "
+                "writable, or move it away."
+            )
     return home
 
 

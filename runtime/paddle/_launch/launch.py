@@ -18,18 +18,27 @@ from functools import partial
 from pathlib import Path
 from queue import Empty
 
-from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell
+from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell, TellFallen
 from paddle._launch.again.lives import Lives
+from paddle._launch.again.restarts import Restarts
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
-from paddle._launch.events import Answered, Event, RoleExited, RoleReady, ShardRestarted, Signalled, Tick
+from paddle._launch.events import (
+    Answered,
+    Event,
+    Missed,
+    RoleExited,
+    RoleReady,
+    ShardRestarted,
+    Signalled,
+    Tick,
+)
 from paddle._launch.inbox import Inbox
 from paddle._launch.machines.awake import AwakeClock
 from paddle._launch.narrator import Narrator
-from paddle._launch.news import Collected, News, Restarted, Told
+from paddle._launch.news import Collected, News, Restarted, Told, Waiting
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan
-from paddle._launch.restarts import Restarts
 from paddle._launch.results.keeper import Keeper
 from paddle._launch.screens.screen import Screen
 from paddle._launch.signals import heard
@@ -37,7 +46,7 @@ from paddle._launch.supervisor import Supervisor
 
 _TICK_S = 0.2
 _DRAWING_S = 60.0  # matplotlib takes a second, and a disk that stands still is not waited for
-_NO_PAUSE = "Ctrl+Z is not obeyed: a launcher that stands still loses its nodes. Ctrl+C ends the job."
+_NO_PAUSE = "Ctrl+Z is ignored: a stopped launcher would lose its nodes. Ctrl+C ends the job."
 
 
 class Launch:
@@ -202,7 +211,7 @@ class Launch:
             self._uncollected = []
             place = self._plan.home / "log"
             self._screen.say(
-                f"the disk of {place} stands still: nothing is collected, nodes keep what they have"
+                f"the disk of {place} does not respond: nothing is collected, nodes keep what they have"
             )
             for node in nodes:
                 self._inbox.put((0, Answered(node, Phase.COLLECT)))
@@ -213,6 +222,8 @@ class Launch:
             return
         if isinstance(message, Collected):
             self.collected.add((message.node, message.folder))
+        if isinstance(message, Waiting):
+            self._decide(Missed(message.trainers))
         self._narrator.take(message, self._clock())
 
     def _decide(self, event: Event) -> None:
@@ -249,6 +260,8 @@ class Launch:
                     self._narrator.changed(role, "waits")
                 case Tell(role, text):
                     self._take(Told(role, text))
+                case TellFallen():
+                    self._carrier.tell(action)
                 case BeginAgain(life):
                     self._begin_again(life)
                 case Stop(node, grace_s):

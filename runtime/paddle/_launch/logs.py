@@ -157,6 +157,8 @@ def _copied(source: Path, part: Path, *, tell: _Tell, leave_out: re.Pattern[str]
     """Copy a folder; one that is missing is worth a word where it is that of the logs. ``leave_out``: what a
     launch itself has put in a log folder."""
     if source.name == "output" and not source.is_dir():
+        if source.exists():
+            tell(f"{source} is not collected: it is no folder")
         return False
     own = source if source.name == "log" else None
     shutil.copytree(source, part, symlinks=True, ignore=_all_but(leave_out, own, tell))

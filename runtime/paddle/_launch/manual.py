@@ -15,10 +15,10 @@ _WIDTH = 100
 _COLUMN = 32
 _PLACEHOLDER = {"bool": "", "int": "=N", "float": "=N", "str": "=TEXT", "names": "=A,B", "duration": "=TIME"}
 _HEADINGS: dict[Effect, str] = {
-    "program": "Handed to the training program, which decides what to do with them:",
-    "hint": "Accepted for old command lines; there is nothing to tune here:",
-    "forgone": "Not in this release; a notice says so, and training goes on without, on the CPU:",
-    "absent": "Not in this release; anything but the default is an error:",
+    "program": "Passed to the training program, which decides what to do with them:",
+    "hint": "Accepted for compatibility, without effect:",
+    "forgone": "Not in this release; a notice is printed, and training continues on the CPU:",
+    "absent": "Not in this release; any value but the default is an error:",
 }
 
 

@@ -144,10 +144,10 @@ class Narrator:
     def _finish(self, took: float) -> None:
         self._screen.show(self._board, float("inf"))
         self._screen.fix()
-        but = f", but for {', '.join(spared)}" if (spared := self._supervisor.spared) else ""
-        self._screen.say(f"trainers ended well after {took:.1f} s{but}")
+        but = self._supervisor.spared.told
+        self._screen.say(f"trainers succeeded after {took:.1f} s{but}")
         if not self._supervisor.has_met:
-            self._screen.say("no trainer has spoken to the pservers: stopping them")
+            self._screen.say("no trainer has connected to the pservers: stopping them")
 
     def tell_gone(self) -> None:
         """Nothing of the launch is left. What went with its pod, of which no end was heard, goes on no more;

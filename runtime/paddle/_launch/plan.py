@@ -70,7 +70,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
     ``prepare``: the command that makes the package, once, where it is launched. ``package``: what is sent to
     the workspaces, or None. ``home``, ``snapshots`` and ``encrypts``: see JobSpec. ``shard_data``: a folder
     of the package, of which each node is sent its shard (shards.py). ``remote``: None where all nodes are
-    embedded in this machine. ``max_restart`` and ``min_trainers``: see restarts.py and supervisor.py.
+    embedded in this machine. ``max_restart`` and ``min_trainers``: see again/restarts.py and supervisor.py.
     ``has_token``: the job makes its own; without, processes have what the launcher's environment names.
     ``program``: what trainers run. ``pods``: what is asked of nodes that are pods.
     """
@@ -183,6 +183,12 @@ def preparation(spec: JobSpec, python: str) -> tuple[str, ...]:
 def role_name(kind: str, rank: int) -> str:
     """The name of a role: that of trainer 1 is trainer-1."""
     return f"{kind}-{rank}"
+
+
+def trainer_number(name: str) -> int | None:
+    """The number of a trainer, by its role's name; None of any other role."""
+    kind, _, rank = name.rpartition("-")
+    return int(rank) if kind == "trainer" else None
 
 
 class _Writer:
@@ -309,6 +315,7 @@ def agent_order(
             "prepend": role.prepend,
             "log": role.log,
             **({"folder": role.folder} if role.folder else {}),
+            **({"hears": True} if role.kind == "pserver" or role.rank == 0 else {}),
         }
         for role in node.roles
     }

@@ -17,14 +17,15 @@ from paddle._launch.settings import Settings
 from paddle._launch.workspace import Entry, contents
 
 _PACKAGE = "paddle"
+_BESIDE = "recordio.py"  # for programs that import it before the package
 _OWN = ".paddle"  # in ROOT_DIR: all that is not a job's
 
 
 class Remote(msgspec.Struct, frozen=True, kw_only=True):
     """It. ``root``: ROOT_DIR there. ``pythons``: what may run roles, the first that a node has. ``runtime``:
-    where the package ``paddle`` comes to lie; ``contents``: what it is made of. ``nics``: the devices of
-    pservers. ``host_keys``: known, new or any. ``mpirun``: its flags, where it leads to nodes and
-    SSH does not.
+    where the package ``paddle`` and the module beside it come to lie; ``contents``: what they are made of.
+    ``nics``: the devices of pservers. ``host_keys``: known, new or any. ``mpirun``: its flags, where it leads
+    to nodes and SSH does not.
     """
 
     root: Path
@@ -56,7 +57,9 @@ def needs(settings: Settings, runtime: Path) -> Remote:
 
 
 def _sent(package: Path) -> tuple[Entry, ...]:
+    beside = package.with_name(_BESIDE)
     return (
+        *([Entry(_BESIDE, "file", beside, beside.stat().st_size)] if beside.is_file() else []),
         Entry(package.name, "folder", package),
         *(
             Entry(f"{package.name}/{entry.path}", entry.kind, entry.source, entry.size)

@@ -1,4 +1,5 @@
 """What a process of a job tells the agent that started it: JSON, a line each, on the descriptor it was given.
+And where it hears the agent, which has something to say to pservers and trainer 0 (_pserver/service/ear.py).
 
     {"report": "ready", "ports": [["127.0.0.1", 7164], ...]}
     {"report": "progress", "pass_id": 0, "batch_id": 12, "cost": 6.1, "samples_per_s": 5120.0}
@@ -9,46 +10,58 @@
     {"report": "barred", "shard": "...", "ever": [1], "until_pass_ends": [], "left": []}
         a pserver: the trainers that are gone, and whose place in this shard no other process can take
     {"report": "broken", "reason": "...", "trainers": [1], "is_own": false}
+    {"report": "meets", "finds_nobody": false}
+        a trainer: it has met others of its job; or it comes to meet them, and finds nobody
 
 It must never know who reads. Guarantee: it never raises, never waits for the reader and never slows training:
-where nobody listens nothing happens, progress comes at most five times a second, and a pipe that is full
-because the reader hangs loses reports, not steps.
+where nobody listens nothing happens, progress comes at most five times a second, and as it is in the end, and
+a pipe that is full because the reader hangs loses reports, not steps.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import time
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache
 
-_VARIABLE = "PADDLE_REPORT_FD"
+_REPORTS, _NEWS = "PADDLE_REPORT_FD", "PADDLE_NEWS_FD"
 _LONGEST_TEXT = 640  # at six bytes each, a line stays below the 4096 that a pipe takes whole or not at all
 _LONGEST_NAME = 16
 _BETWEEN_PROGRESS_S = 0.2
 
 
 class Reporter:
-    """Tells events to the descriptor ``fd``; ``None``: nobody listens. ``clock`` gives seconds."""
+    """Tells events to the descriptor ``fd``; ``None``: nobody listens. ``clock`` gives seconds. ``news``: by
+    which this process hears; ``None``: nobody speaks."""
 
-    def __init__(self, fd: int | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._fd = fd
+    def __init__(
+        self, fd: int | None, clock: Callable[[], float] = time.monotonic, news: int | None = None
+    ) -> None:
+        self._fd, self.news = fd, news
         self._clock = clock
         self._next_progress_s = float("-inf")
+        self._held: dict[str, object] | None = None  # how far training is, of which nothing was told
 
     def ready(self, ports: Sequence[tuple[str, int]]) -> None:
         """Tell that this process listens on these addresses."""
         self._tell({"report": "ready", "ports": [list(port) for port in ports]})
 
     def progress(self, *, pass_id: int, batch_id: int, cost: float, samples_per_s: float) -> None:
-        """Tell how far training is; calls that come too fast are left out."""
-        now = self._clock()
-        if now < self._next_progress_s:
-            return
-        self._next_progress_s = now + _BETWEEN_PROGRESS_S
+        """Tell how far training is; calls that come too fast are left out, but for the last one of all."""
         figures = {"cost": float(cost), "samples_per_s": float(samples_per_s)}
-        self._tell({"report": "progress", "pass_id": int(pass_id), "batch_id": int(batch_id), **figures})
+        self._held = {"report": "progress", "pass_id": int(pass_id), "batch_id": int(batch_id), **figures}
+        if (now := self._clock()) >= self._next_progress_s:
+            self._next_progress_s = now + _BETWEEN_PROGRESS_S
+            self.settle()
+
+    def settle(self) -> None:
+        """Tell how far training is, if that was left out: nothing comes after it."""
+        if self._held is not None:
+            self._tell(self._held)
+            self._held = None
 
     def message(self, text: str) -> None:
         """Tell the user something in plain words."""
@@ -80,6 +93,11 @@ class Reporter:
         who = {"trainers": list(trainers), "is_own": is_own, "other": other[:_LONGEST_NAME]}
         self._tell({"report": "broken", "reason": reason[:_LONGEST_TEXT], **who})
 
+    def meets(self, finds_nobody: bool) -> bool:
+        """Tell that this process has met others of its job, or looks for the place in vain; gives whether it
+        could be told."""
+        return self._tell({"report": "meets", "finds_nobody": finds_nobody})
+
     def _tell(self, event: dict[str, object]) -> bool:
         """Whether the reader has it, or there is none."""
         if self._fd is None:
@@ -95,22 +113,27 @@ class Reporter:
 
 
 def take(environ: MutableMapping[str, str], clock: Callable[[], float] = time.monotonic) -> Reporter:
-    """Make the reporter that ``environ`` names, and take the name out of it.
+    """Make the reporter that ``environ`` names, and take the names out of it.
 
-    The descriptor is this process's alone: a program that it starts must neither inherit it nor, finding the
-    number in its environment, write to whatever has that number there.
+    Its descriptors are this process's alone: a program that it starts must neither inherit one nor, finding
+    the number in its environment, use whatever has that number there.
     """
-    text = environ.pop(_VARIABLE, "")
+    return Reporter(_descriptor(environ.pop(_REPORTS, "")), clock, _descriptor(environ.pop(_NEWS, "")))
+
+
+def _descriptor(text: str) -> int | None:
     try:
         fd = int(text)
         os.set_inheritable(fd, False)
         os.set_blocking(fd, False)
     except (ValueError, OSError):
-        return Reporter(None)
-    return Reporter(fd, clock)
+        return None
+    return fd
 
 
 @cache
 def reporter() -> Reporter:
-    """Give this process's own reporter."""
-    return take(os.environ)
+    """Give this process's own reporter, which tells in the end how far training has come."""
+    own, me = take(os.environ), os.getpid()
+    atexit.register(lambda: own.settle() if os.getpid() == me else None)  # no fork has anything to tell
+    return own

@@ -18,6 +18,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from paddle._launch import short_file
 from paddle._launch.errors import SettingsError
 from paddle._launch.flag import Flag, Value
 from paddle._launch.flags import BY_CONF_NAME, BY_NAME, check_ports, check_supported, flags_of
@@ -90,20 +91,26 @@ class Settings:
 def read_conf(path: Path) -> dict[str, object]:
     """Read conf.py without running it: name -> value."""
     try:
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+        tree = ast.parse(short_file.read(path), str(path))  # in the encoding that it names, as Python would
     except OSError as error:
         raise SettingsError(
             f"cannot read the settings file {path}: {error.strerror}. Give another one with --conf=FILE."
         ) from error
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = str(error) or "it is nested too deeply"
-        raise SettingsError(f"{path} is not Python that can be read: {reason}.") from error
+        raise SettingsError(f"{path} is not valid Python: {reason}.") from error
     return dict(filter(None, (_assignment(statement, path) for statement in tree.body)))
 
 
-def settle(conf_path: Path, environ: Mapping[str, str], given: Mapping[str, Value]) -> Settings:
-    """Settle every flag of the launcher: ``given`` on the command line over ``environ`` over conf.py."""
-    conf = read_conf(conf_path)
+def settle(
+    conf_path: Path,
+    environ: Mapping[str, str],
+    given: Mapping[str, Value],
+    read: Mapping[str, object] | None = None,
+) -> Settings:
+    """Settle every flag of the launcher: ``given`` on the command line over ``environ`` over conf.py.
+    ``read``: what was read of that, which may be a pipe that can be read once."""
+    conf = read_conf(conf_path) if read is None else read
     values: dict[str, Value] = {}
     origins: dict[str, str] = {}
     for flag in flags_of("launcher"):
@@ -187,7 +194,7 @@ def _host(name: str, origin: str) -> Host:
     port = int(found["port"] or 0) if found else 0
     if not found or (found["port"] and not 1 <= port <= 65535):
         raise SettingsError(
-            f"HOSTS ({origin}): {name!r} is no node. Write 'local', 'user@host' or 'user@host:sshport', "
+            f"HOSTS ({origin}): {name!r} is not a node. Write 'local', 'user@host' or 'user@host:sshport', "
             "with a port from 1 to 65535."
         )
     return Host(found["host"], found["user"], port)
@@ -200,7 +207,7 @@ def _assignment(statement: ast.stmt, path: Path) -> tuple[str, object] | None:
         case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
             return _named(name, value, path)
     raise SettingsError(
-        f"{path}, line {statement.lineno}: settings are data, and this is not NAME = value. It was not run."
+        f"{path}, line {statement.lineno}: this is not NAME = value. Settings are data; nothing was run."
     )
 
 

@@ -16,6 +16,8 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
+from paddle._insistence import insist
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -33,7 +35,8 @@ def heard() -> tuple[signal.Signals, ...]:
 
 
 def answer() -> None:
-    """From now on the first signal raises ``Stopped``, the next one ends the process."""
+    """From now on the first signal raises ``Stopped``, wherever Python is; the next one ends the process."""
+    insist(Stopped)
     for signum in heard():
         signal.signal(signum, _stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -42,7 +45,7 @@ def answer() -> None:
 @contextlib.contextmanager
 def held_back() -> Iterator[None]:
     """What must not be left halfway, and is short: signals are answered behind it."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (*SIGNALS, signal.SIGALRM))  # insistence
     try:
         yield
     finally:

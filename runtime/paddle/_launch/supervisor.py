@@ -7,34 +7,32 @@ Rules:
 
 1.  The phases of a launch follow each other: REACH, DELIVER, OPEN, SERVE, TRAIN, FINISH, SETTLE, REST, STOP,
     KILL, COLLECT, END. A phase is left forwards only, but for REST.
-2.  REACH, DELIVER and OPEN ask every node for one step, and the next phase begins when all have answered. So
-    no node is changed before all were reached, and no role is started before all agents are up. In REACH one
-    that fails has answered, too: the user is to hear of all that is wrong at once.
+2.  REACH, DELIVER and OPEN ask every node for one step, and the next phase begins when all have answered: no
+    node is changed before all were reached, no role is started before all agents are up. In REACH one that
+    fails has answered, too: all that is wrong is told at once.
 3.  SERVE starts every pserver and ends when all are ready. TRAIN starts every trainer and ends when all have
     ended well. FINISH waits for the pservers to end by themselves, if a trainer ever joined them; those that
     do not are stopped, which is no failure.
-4.  A failure leads to STOP. These are failures: a role that ends with a status other than 0; a pserver that
-    ends before TRAIN, or says that the job broke; a node that says so, whose agent ends unasked, or from
-    which nothing was heard for too long; a phase that takes longer than its limit.
+4.  Failures lead to STOP: a role that ends with a status other than 0; a trainer that ends well, but others
+    wait for it (unsaid.py); a pserver that ends before TRAIN, or says that the job broke; a node that says
+    so, whose agent ends unasked, or that is silent for too long; a phase that takes longer than its limit.
 5.  INT, TERM and HUP lead to STOP. In STOP they lead to KILL, and after that to END. In COLLECT the first one
-    only decides the status, if nothing has: what is nearly there is not given up for one keystroke too many.
-    Where ``most_signals`` came, INT and TERM lead to END at once.
-6.  STOP tells every node to stop, whatever it is doing, and KILL those that have not ended in time. One that
-    outlives KILL is given up, so that the launcher always ends.
+    only decides the status, if nothing has. Where ``most_signals`` came, INT and TERM lead to END at once.
+6.  STOP tells every node to stop, whatever it does, and KILL those that have not ended in time. What outlives
+    KILL is given up, so that the launcher always ends.
 7.  COLLECT fetches the logs of every node whose agent was up, whatever happened there.
-8.  The exit status is that of the first cause: of a role its own, 128 + n for signal n, 1 for a node; 0 where
-    there was none.
+8.  The exit status is that of the first cause: of a role its own, 128 + n for signal n, 1 for a node; else 0.
 9.  From TRAIN and FINISH a role's failure leads to STOP through SETTLE, in which the others may end, too, and
-    say why. It lasts until the cause is clear (cause.py), or nobody is left who may say more, or its limit:
-    all trainers have ended, and pservers, if a trainer ever joined one, have ended or said that the job
-    broke. Whatever else ends it, the roles' failure came first.
+    say why. It lasts until the cause is clear (cause.py), or its limit, or all trainers have ended, and all
+    pservers, if a trainer ever joined one, or said that the job broke. The roles' failure came first.
 10. Who asks from elsewhere that the job be stopped is obeyed as TERM is, with the grace that was asked for.
     Asking again changes nothing; asking to kill leads to KILL at once, and never further.
 11. In TRAIN and FINISH a role whose end may be made up for (restarts.py) is started again after its pause,
     and that is no failure, nor is the end of one that had nothing left to do. It is started only after its
     end was told, and once for each, so that there are never two of it.
 12. In TRAIN a trainer that fails all the same is no failure of the job while ``min_trainers`` others run: it
-    goes on without that one, as the pservers do.
+    goes on without that one, as pservers do, which are told; but not without the first, once others look for
+    it in vain to meet there. In STOP pservers are told whose end is the cause.
 13. In TRAIN, and from DELIVER on in a later life, what lives.py names is no failure either: the whole job
     begins again. REST stops all that goes on, as STOP and KILL do, and lasts for the pause; then a new life
     begins with REACH, and of the one before nothing is heard any more.
@@ -46,31 +44,17 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from signal import SIGHUP, SIGTERM, Signals
 
-from paddle._launch.actions import Action, BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell
+from paddle._launch import events
+from paddle._launch.actions import Action, BeginAgain, Kill, StartRole, Step, Stop, Tell
 from paddle._launch.again.absent import Absent
 from paddle._launch.again.lives import Lives
-from paddle._launch.cause import Blame, Cause, end_of, how_ended, late_nodes, late_pservers
-from paddle._launch.events import (
-    Answered,
-    Barred,
-    Event,
-    Heard,
-    JobBroke,
-    NodeEnded,
-    NodeFailed,
-    RoleExited,
-    RoleJoined,
-    RoleReady,
-    ShardRestarted,
-    Signalled,
-    StopAsked,
-    Tick,
-)
+from paddle._launch.again.remedies import Remedies, Remedy
+from paddle._launch.again.restarts import Restarts
+from paddle._launch.cause import OF_AGENT, Blame, Cause, end_of, late_nodes, late_pservers, stopped
 from paddle._launch.phases import Limits, Phase
-from paddle._launch.restarts import Restarts
 
 _SKIPPING = {Phase.FINISH: Phase.STOP, Phase.SETTLE: Phase.STOP, Phase.STOP: Phase.COLLECT}
 
@@ -95,10 +79,10 @@ class Supervisor:
         self._pservers, self._trainers = dict(pservers), dict(trainers)
         self._node_of = self._pservers | self._trainers
         self._limits = limits or Limits()
-        self._restarts, self._min_trainers = restarts or Restarts(), min_trainers
-        self._lives, self._absent = lives or Lives(), Absent()
-        self._blame = Blame(self._node_of)
-        self.spared: dict[str, int] = {}  # how those ended that the job goes on without (rule 12)
+        self._blame, self._absent = Blame(self._node_of), Absent()
+        self._restarts, self._lives = restarts or Restarts(), lives or Lives()
+        self._remedies = Remedies(pservers, trainers, self._blame, self._restarts, self._lives, min_trainers)
+        self.spared = self._remedies.spared
         self.has_met = False  # whether any trainer has come to a pserver
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles
         self._up: set[int] = set()
@@ -117,40 +101,44 @@ class Supervisor:
         """Give the first actions."""
         return self._enter(Phase.REACH, now)
 
-    def handle(self, event: Event, now: float) -> list[Action]:
+    def handle(self, event: events.Event, now: float) -> list[Action]:
         """Take one event; gives what is to be done."""
         match event:
-            case Tick():
+            case events.Tick():
                 return self._look_at_clock(now)
-            case Signalled(signum):
+            case events.Signalled(signum):
                 return self._signalled(signum, now)
-            case StopAsked():
+            case events.StopAsked():
                 return self._asked_to_stop(event, now)
-            case Heard(node):
+            case events.Heard(node):
                 self._heard[node] = now
-            case Answered(node, phase):
+            case events.Answered(node, phase):
                 self._heard[node] = now
                 if phase is Phase.OPEN:
                     self._up.add(node)
                 return self._arrived(node, now) if phase is self.phase else []
-            case RoleReady(role):
-                return self._arrived(role, now) if self.phase is Phase.SERVE else []
-            case RoleJoined():
+            case events.RoleReady(role):
+                return self._arrived(role, now) if self.phase is Phase.SERVE else self.spared.again(role)
+            case events.RoleJoined():
                 self.has_met = self._lives.has_met = True
-            case JobBroke(role, culprits, reason):
+            case events.JobBroke(role, culprits, reason):
                 if Phase.TRAIN <= self.phase <= Phase.SETTLE:
                     self._blame.told(role, culprits, reason)
-                    self._blame_spared(culprits)
+                    self.spared.add_to(self._blame, culprits, f"{role}: {reason}")
                     return self._settle(now)
-            case Barred() | ShardRestarted():
+            case events.RoleMeets():
+                return self._met(event, now)
+            case events.Missed(roles) if self.phase < Phase.SETTLE:
+                return self._missed(self.spared.unsaid.first(roles, now), now)
+            case events.Barred() | events.ShardRestarted():
                 ends = self._restarts.told(event)
                 return [action for role, how in ends for action in self._exited(role, how, now)]
-            case RoleExited(role, status, why):
+            case events.RoleExited(role, status, why):
                 self._blame.note(role, why)
                 return self._exited(role, status, now)
-            case NodeFailed(node, text):
+            case events.NodeFailed(node, text):
                 return self._failed(node, text, now)
-            case NodeEnded(node, text):
+            case events.NodeEnded(node, text):
                 return self._ended(node, text, now)
         return []
 
@@ -184,7 +172,8 @@ class Supervisor:
                 if phase is Phase.STOP:
                     self.cause = self.cause or self._blame.cause()
                 self._waiting = {node for node in self._nodes if node not in self._over}
-                return [Stop(node, self._limits.grace_s) for node in self._nodes if node in self._waiting]
+                stops = [Stop(node, self._limits.grace_s) for node in self._nodes if node in self._waiting]
+                return [*self.spared.tell_cause(self.cause, self._remedies.serving(self._over)), *stops]
             case Phase.KILL:
                 return [Kill(node) for node in self._nodes if node in self._waiting]
             case Phase.COLLECT:
@@ -214,8 +203,7 @@ class Supervisor:
     def _signalled(self, signum: int, now: float) -> list[Action]:
         before, self._signals = self.phase, self._signals + (signum != SIGHUP)  # which comes twice
         self.is_hurried = self._signals >= self._limits.most_signals
-        cause = Cause(status=128 + signum, text=f"stopped by {Signals(signum).name}", signum=signum)
-        actions = self._fail(cause, now)
+        actions = self._fail(stopped(signum, Signals(signum).name), now)
         if before < Phase.STOP or before is Phase.END:
             return actions
         if before is Phase.COLLECT and not (self._is_collecting_on or self.is_hurried):
@@ -223,14 +211,13 @@ class Supervisor:
             return []
         return self._enter(Phase.KILL if before is Phase.STOP and not self.is_hurried else Phase.END, now)
 
-    def _asked_to_stop(self, asked: StopAsked, now: float) -> list[Action]:
+    def _asked_to_stop(self, asked: events.StopAsked, now: float) -> list[Action]:
         """Rule 10."""
         actions: list[Action] = []
         if self.phase < Phase.STOP:
             if asked.grace_s is not None:
                 self._limits = self._limits.with_grace(asked.grace_s)
-            text = f"stopped by {asked.by or 'request'}"
-            actions = self._fail(Cause(status=128 + SIGTERM, text=text, signum=SIGTERM), now)
+            actions = self._fail(stopped(SIGTERM, asked.by or "request"), now)
         if asked.is_killing and self.phase is Phase.STOP:
             actions += self._enter(Phase.KILL, now)
         return actions
@@ -256,31 +243,43 @@ class Supervisor:
         self._blame.ended(role, status)
         if status or self.phase is Phase.SETTLE:
             return self._settle(now)
+        self.spared.unsaid.ended(role, now)
         return self._arrived(role, now)
 
     def _made_up_for(self, role: str, status: int, now: float) -> list[Action]:
-        """Rules 11 and 12; nothing where it is a failure."""
-        is_pserver = role in self._pservers
-        if text := self._restarts.why_needless(role, status):
-            return [Tell(role, text), *self._arrived(role, now)]
-        if (why_not := self._restarts.why_not(role, status, is_pserver=is_pserver)) is None:
-            return [Foretell(role, self._restarts.take(role, status, now))]
-        running = len(self._trainers.keys() - self._over)
-        if is_pserver or not 0 < (least := self._min_trainers) <= running or self.phase is not Phase.TRAIN:
-            self._blame.note(role, why_not)
-            if actions := self._again_with(role, status, now):
-                return actions
-            self._blame_spared(() if is_pserver else self.spared)
-            return []
-        self.spared[role] = status
-        text = f"{how_ended(status)}; the job goes on within --barrier_timeout (--min_trainers={least})"
-        return [Tell(role, text), *self._arrived(role, now)]
+        """Rules 11 to 13; nothing where it is a failure."""
+        return self._take(self._remedies.of_role(role, status, self.phase, self._over, now), now, role)
 
-    def _blame_spared(self, roles: Iterable[str]) -> None:
-        """It is because of these, too, that the job ends."""
-        for role in roles:
-            if role in self.spared:
-                self._blame.ended(role, self.spared[role])
+    def _take(
+        self, remedy: Remedy | None, now: float, role: str = "", lost: Mapping[int, str] | None = None
+    ) -> list[Action]:
+        """What follows of a remedy; nothing where there is none."""
+        if remedy is None:
+            return []
+        if remedy.ends_life:
+            self._absent.clear(lost)
+            return [*remedy.actions, *self._enter(Phase.REST, now)]
+        return [*remedy.actions, *(self._arrived(role, now) if remedy.ends_role else ())]
+
+    def _missed(self, role: str, now: float) -> list[Action]:
+        """Rule 4, of a trainer; empty where nobody is missed."""
+        if role and not (actions := self._made_up_for(role, 0, now)):
+            self._blame.quit(role)
+            return self._settle(now)
+        return actions if role else []
+
+    def _met(self, met: events.RoleMeets, now: float) -> list[Action]:
+        """Rules 11 and 12: who has met is not started again; without the host nobody can meet."""
+        if not (host := self._remedies.missed(met, self.phase)):
+            return []
+        if actions := self._again_with(host, self.spared.ends[host], now):
+            return actions
+        self.spared.add_to(self._blame, [host], self.spared.why_missed(met))
+        return self._settle(now)
+
+    def _again_with(self, role: str, status: int, now: float) -> list[Action]:
+        """Rule 13, of a role that cannot come back alone; nothing where it is a failure."""
+        return self._take(self._remedies.of_killed(role, status, self.phase, now), now)
 
     def _exited_early(self, role: str, status: int, now: float) -> list[Action]:
         if status == 0 and role not in self._pservers:
@@ -307,20 +306,17 @@ class Supervisor:
         self._over.add(node)
         if self.phase in (Phase.REST, Phase.STOP, Phase.KILL):
             return self._arrived(node, now)
-        reason = f"its agent ended unasked{': ' + text if text else ''}"
+        reason = f"its agent ended unasked{': ' + text if text else OF_AGENT}"
         return self._lose(node, reason, now) if self.phase < Phase.STOP else []
 
     def _lose(self, node: int, text: str, now: float) -> list[Action]:
         """A node, or its agent, is lost: rules 4, 13 and 15."""
         if self.phase is Phase.FINISH and node != next(iter(self._trainers.values()), None):
             return self._do_without(node, text, now)
-        why_not = self._lives.why_not() if self._may_begin_again else ""
-        if why_not is not None:
-            text = "; ".join(filter(None, [text, why_not]))
-            return self._fail(Cause(status=1, text=text, node=node), now)
-        self._absent.clear({node: text})
-        told = Tell(f"node {node}", f"{text}; {self._lives.take(f'node {node} was lost', now)}")
-        return [told, *self._enter(Phase.REST, now)]
+        remedy = self._remedies.of_node(node, text, self.phase, now)
+        if isinstance(remedy, str):
+            return self._fail(Cause(status=1, text=remedy, node=node), now)
+        return self._take(remedy, now, lost={node: text})
 
     def _do_without(self, node: int, text: str, now: float) -> list[Action]:
         """Rule 15."""
@@ -328,25 +324,6 @@ class Supervisor:
         self._waiting -= {role for role, at in self._pservers.items() if at == node}
         told = Tell(f"node {node}", f"{text}; all trainers have ended well, so the job goes on without it")
         return [told] if self._waiting else [told, *self._leave(now)]
-
-    @property
-    def _may_begin_again(self) -> bool:
-        is_later = self._lives.number > 1 and Phase.DELIVER <= self.phase < Phase.TRAIN
-        return self.phase is Phase.TRAIN or is_later
-
-    def _again_with(self, role: str, status: int, now: float) -> list[Action]:
-        """Rule 13, of a role that cannot come back alone; nothing where it is a failure."""
-        if status >= 0 or not self._may_begin_again or not self._restarts.has_left(role):
-            return []
-        if (why_not := self._lives.why_not()) is not None:
-            if why_not:
-                self._blame.note(role, why_not)
-            return []
-        self._absent.clear()
-        self._restarts.spend(role, status)
-        how = how_ended(status)
-        text = f"its process {how}; {self._lives.take(f'{role} {how}', now)}"
-        return [Tell(role, text), *self._enter(Phase.REST, now)]
 
     def _await_rest(self, now: float) -> list[Action]:
         """Rule 13: until nothing goes on any more, or only what cannot be ended, and the pause is over."""
@@ -360,10 +337,9 @@ class Supervisor:
 
     def _begin_again(self, now: float) -> list[Action]:
         self._over.clear()
-        self._blame = Blame(self._node_of)
-        self.spared, self.has_met = {}, False
-        self._restarts.begin_again()
-        return [BeginAgain(self._lives.begin()), *self._enter(Phase.REACH, now)]
+        self._blame.begin_again()
+        self.has_met = False
+        return [BeginAgain(self._remedies.begin_again()), *self._enter(Phase.REACH, now)]
 
     def _look_at_clock(self, now: float) -> list[Action]:
         is_return = self.phase is Phase.REACH and self._lives.number > 1
@@ -377,14 +353,13 @@ class Supervisor:
         if Phase.SERVE <= self.phase < Phase.REST:
             for node, heard in self._heard.items():
                 if now - heard > self._limits.silence_s:
-                    text = f"nothing was heard from it for {now - heard:.0f} s"
-                    return self._lose(node, text, now)
+                    return self._lose(node, f"nothing was heard from it for {now - heard:.0f} s", now)
         return self._start_again(now) if self.phase in (Phase.TRAIN, Phase.FINISH) else []
 
     def _start_again(self, now: float) -> list[Action]:
         due = [role for role in self._restarts.due(now) if self._node_of[role] in self._heard]  # rule 15
         self._over.difference_update(due)
-        return [StartRole(role) for role in due]
+        return self.spared.start(due)
 
     def _too_late(self, limit: float, now: float) -> list[Action]:
         if self.phase >= Phase.FINISH:
@@ -396,5 +371,4 @@ class Supervisor:
             return self._leave(now)
         if nodes:
             return self._fail(late_nodes(nodes, limit, *self._absent.said(nodes[0])), now)
-        late = {role: node for role, node in self._pservers.items() if role in self._waiting}
-        return self._fail(late_pservers(late, limit), now)
+        return self._fail(late_pservers(self._pservers, self._waiting, limit), now)

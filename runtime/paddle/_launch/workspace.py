@@ -52,6 +52,7 @@ def listing(package: Path, leave_out: Path | None = None, program: str = PROGRAM
     with _reading():
         if not package.is_dir():
             raise WorkspaceError(f"{package} is not a folder. Give the folder that holds your {program}.")
+        _check_within(package, program)
         check(package, program)
         root = package.resolve()
         ignores = ignored.read(root)
@@ -74,22 +75,33 @@ def _reading() -> Iterator[None]:
         yield
     except OSError as error:
         raise WorkspaceError(
-            f"cannot read {error.filename}: {error.strerror}. Mend it, or take it out."
+            f"cannot read {error.filename}: {error.strerror}. Fix it, or remove it from the package."
         ) from error
 
 
 def check(folder: Path, program: str = PROGRAM) -> None:
     """Refuse a folder in which no training program can run."""
     if not (folder / program).is_file():
+        name = Path(program).name
+        meant = f" Did you mean --job_program={name}?" if name and (folder / name).is_file() else ""
         raise WorkspaceError(
             f"{folder} has no {program}, which is what every trainer runs. Give the folder that holds it, or "
-            "name another program of it with --job_program."
+            f"name another program of it with --job_program.{meant}"
         )
     for name in ("paddle.py", "paddle"):
         if (folder / name).exists():
             raise WorkspaceError(
                 f"{folder / name} would hide the paddle that {program} imports. Give it another name."
             )
+
+
+def _check_within(package: Path, program: str) -> None:
+    inner = Path(os.path.normpath(program))
+    if not program or inner.is_absolute() or ".." in inner.parts:
+        raise WorkspaceError(
+            f"--job_program={program}: every node runs a program of its own copy of {package}. Put it there, "
+            f"and name it by its path in that folder, such as {inner.name or PROGRAM}."
+        )
 
 
 def locate(folder: Path, nodes: int, program: str = PROGRAM) -> tuple[Path, ...]:
@@ -254,10 +266,10 @@ def _walk(
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
             yield Entry(name, "file", path, status.st_size)
         elif not stat.S_ISDIR(status.st_mode):
-            raise WorkspaceError(f"cannot send {path}: it is neither file nor folder. Take it out.")
+            raise WorkspaceError(f"cannot send {path}: neither file nor folder. Remove it from the package.")
         elif (real := path.resolve()) in above:
             raise WorkspaceError(
-                f"cannot send {path}: the link leads to a folder that it lies in. Take it out."
+                f"cannot send {path}: its link leads to a folder around it. Remove it from the package."
             )
         else:
             yield Entry(name, "folder", path)

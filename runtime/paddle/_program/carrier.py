@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from paddle import _exits
 from paddle._engine.exchange import ModeSpec, SteppingAhead
 from paddle._goodbye import Goodbye, uncaught
-from paddle._program.errors import BadArgument
+from paddle._program.errors import BadArgument, BadProgram
 from paddle._program.told_to_stop import listen
 from paddle._program.upstream_flags import deadline_s
 
@@ -71,10 +71,12 @@ class Cluster:
 
 
 class Carrier:
-    """What gives the exchange of a program that is trained on ``cluster``."""
+    """What gives the exchange of a program that is trained on ``cluster``. ``outlives_executors``: one that
+    is closed says no goodbye for it, as fleet has a call of its own for that."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, *, outlives_executors: bool = False) -> None:
         self.cluster = cluster
+        self.outlives_executors = outlives_executors
         self._exchanges: dict[int, tuple[Exchange, Goodbye]] = {}
         self.is_known = False  # whether servers have ever heard of this trainer
         self._declines = False  # at the end of the process
@@ -90,6 +92,13 @@ class Carrier:
         taken.add(number)
         self._exchanges[number] = exchange, Goodbye(_PROCESS, exchange)
         return exchange
+
+    @property
+    def meets_commands(self) -> bool:
+        """Whether its servers are `paddle pserver`s, and no process of the program is one."""
+        from paddle._launch.environ import shared_ports
+
+        return shared_ports(os.environ, self.cluster.endpoints) is not None
 
     @property
     def has_begun(self) -> bool:
@@ -124,16 +133,20 @@ class Carrier:
             for number, parameters in enumerate(groups):
                 _to_servers(self.cluster, number, within_s).decline(parameters, failure)
 
-    def decline_at_end(self, groups: Callable[[], Iterable[Sequence[ParameterSpec]]]) -> None:
-        """The same when the process ends, with the error by which it does. Idempotent."""
+    def decline_at_end(
+        self, groups: Callable[[], Iterable[Sequence[ParameterSpec]]], *, only_failed: bool = False
+    ) -> None:
+        """The same when the process ends, with the error by which it does; ``only_failed``: if it does by
+        one. Idempotent."""
         from paddle._engine.errors import ExchangeError
 
         own = os.getpid()
 
         def decline() -> None:
-            if os.getpid() == own:
+            failure = uncaught()
+            if os.getpid() == own and (failure or not only_failed):
                 with suppress(ExchangeError):
-                    self.decline(groups(), _WORD_S, uncaught())
+                    self.decline(groups(), _WORD_S, failure)
 
         if not self._declines:
             self._declines = True
@@ -147,10 +160,32 @@ class Carrier:
         _groups[self.cluster.endpoints, self.cluster.trainer_id] -= exchanges.keys()
         with ExitStack() as closing:
             for exchange, goodbye in exchanges.values():
+                goodbye.leaves()
                 closing.callback(goodbye.say, exchange)
             for exchange, _ in exchanges.values():
                 if isinstance(exchange, SteppingAhead):
                     exchange.settle()
+
+
+class Onlooker(Carrier):
+    """Of a program that moves no parameter: servers keep nothing of it, and end when it is over."""
+
+    def __call__(self) -> Remembering:
+        raise BadProgram(
+            "this program moves parameters that no server keeps: DistributeTranspiler.transpile was called "
+            "before optimizer.minimize, and 1.8 then trains each trainer for itself. Call minimize first, "
+            "and transpile the same program behind it"
+        )
+
+    def succeeded(self) -> None:
+        """A run ended well: this is a trainer, and others wait for it."""
+        if not self.is_known:
+            from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
+
+            exchange = super().__call__()
+            update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec())
+            exchange.start((), self.update(update), {})
+        super().succeeded()
 
 
 def _tell_all(error: BaseException) -> None:
@@ -159,9 +194,10 @@ def _tell_all(error: BaseException) -> None:
 
 
 def close_all() -> None:
-    """Say goodbye to all servers that this process trains with."""
+    """Say goodbye to all servers that this process trains with, and that executors say it to."""
     for carrier in list(_started.values()):
-        carrier.close()
+        if not carrier.outlives_executors:
+            carrier.close()
 
 
 def exchange_of(carrier: Carrier | None) -> Remembering:
@@ -188,11 +224,11 @@ def _remote(cluster: Cluster, group: int) -> Remembering:
 
 def _to_servers(cluster: Cluster, group: int, within_s: float | None = None) -> RemoteExchange:
     from paddle._absent import NotInThisRelease
-    from paddle._launch.environ import read_init, shared_ports
+    from paddle._launch.environ import read_ways, shared_ports
     from paddle._pserver.protocol.wire import wire_of
     from paddle._pserver.trainer.remote import RemoteExchange
 
-    flags, shared = read_init({}, os.environ), shared_ports(os.environ, cluster.endpoints)
+    flags, shared = read_ways(os.environ), shared_ports(os.environ, cluster.endpoints)
     if shared is not None and group:
         raise NotInThisRelease(
             "a program with several optimizers, or several variables that hold learning rates, is not "
@@ -221,6 +257,13 @@ def _to_servers(cluster: Cluster, group: int, within_s: float | None = None) -> 
 def _patience_s(flags: InitFlags) -> float:
     """How long servers are waited for that are not there yet."""
     return flags.connect_timeout if "connect_timeout" in flags.given else deadline_s(_PATIENCE_S)
+
+
+def living_on(server: int, servers: int) -> Callable[[str, Any], Any]:
+    """What says of a table's name and of ids which of these rows live on a server."""
+    from paddle._pserver.protocol.placement import lives_on
+
+    return lambda name, ids: lives_on(name, ids, server, servers)
 
 
 def serve(
@@ -270,7 +313,7 @@ def serve(
         arrays=arrays,
     )
     watcher = Reported("parameter server", raises=True)
-    if not serve_here(options, ready, watcher, token=token, certificate=certificate):
+    if not serve_here(options, ready, watcher, token, certificate, reporter().news):
         watcher.say()
         raise SystemExit(0)
 

@@ -3,6 +3,7 @@
 ProgramError (a Complaint)
 ├── BadArgument       a layer, optimizer or option was given what it cannot take
 ├── BadProgram        an operator cannot be what it was written as; names it and its line
+│   └── NoSequences   it works on sequences, and what it reads has none
 ├── BadFeed           a run was fed, or asked for, what the program does not have
 ├── NotFinite         an operator gave NaN or Inf, which FLAGS_check_nan_inf forbids
 ├── NotInitialized    a variable that outlives a step has no value yet
@@ -29,6 +30,14 @@ class BadArgument(ProgramError, ValueError, TypeError):
 
 class BadProgram(ProgramError, ValueError):
     """An operator of a program cannot be what it was written as."""
+
+
+class NoSequences(BadProgram):
+    """An operator over sequences reads ``name``, which has none."""
+
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__(text)
+        self.name = name
 
 
 class BadFeed(ProgramError, ValueError):

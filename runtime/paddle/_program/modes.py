@@ -23,11 +23,11 @@ def in_step() -> ModeSpec:
     return ModeSpec()
 
 
-def out_of_step(merged: int = 1) -> ModeSpec:
-    """No trainer waits."""
+def out_of_step(merged: int = 1, *, compensates: bool = False) -> ModeSpec:
+    """No trainer waits. ``compensates``: gradients are corrected by how far values have moved since."""
     if merged > 1:
-        return ModeSpec(name="half_async", max_merge_var_num=merged, merge="sum")
-    return ModeSpec(name="async", discard_ratio=_NEVER)
+        return ModeSpec(name="half_async", max_merge_var_num=merged, merge="sum", compensates=compensates)
+    return ModeSpec(name="async", discard_ratio=_NEVER, compensates=compensates)
 
 
 def geo(k_steps: int, *, said: str) -> ModeSpec:

@@ -19,6 +19,8 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
+from paddle._insistence import insist
+
 
 class ToldToStop(SystemExit):
     """An error that nobody has made."""
@@ -46,4 +48,5 @@ def listen(tell: Callable[[BaseException], None]) -> None:
         tell(error)
         raise error
 
+    insist(ToldToStop)
     signal.signal(signal.SIGTERM, stop)

@@ -12,6 +12,7 @@ from typing import Any
 from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import ModeSpec
 from paddle._program import modes
+from paddle._program.errors import BadArgument
 from paddle._program.upstream_flags import cpu_count, merged_steps
 
 _ABSENT_MODES = {
@@ -26,6 +27,8 @@ class DistributeTranspilerConfig:
     elements or more, and ``split_method`` says where they are shown. ``geo_sgd_mode``: trainers update by
     themselves and meet every ``geo_sgd_need_push_nums`` steps. ``half_async``: asynchronous, and a trainer
     merges the gradients of as many steps as FLAGS_communicator_max_merge_var_num or CPU_NUM says.
+    ``enable_dc_asgd``: servers correct a gradient by how far its parameter has moved since its trainer was
+    given it; out of step, and of dense parameters.
     """
 
     def __init__(self) -> None:
@@ -54,11 +57,10 @@ class DistributeTranspilerConfig:
             raise NotInThisRelease(
                 f"DistributeTranspilerConfig.mode={self.mode!r} is not in this release: {why}"
             )
-        if self.enable_dc_asgd:
-            raise NotInThisRelease(
-                "enable_dc_asgd is not in this release: take it away to train asynchronously"
-            )
-        if idle := [name for name in _IDLE if getattr(self, name)]:
+        idle = [name for name in _IDLE if getattr(self, name)]
+        if self.enable_dc_asgd and self.geo_sgd_mode:
+            idle.append("enable_dc_asgd")
+        if idle:
             warnings.warn(f"DistributeTranspilerConfig: {', '.join(idle)} changes nothing here", stacklevel=4)
 
     def _mode(self, sync_mode: bool) -> ModeSpec:
@@ -66,5 +68,16 @@ class DistributeTranspilerConfig:
         if self.geo_sgd_mode:
             return modes.geo(int(self.geo_sgd_need_push_nums), said="geo_sgd_need_push_nums")
         if sync_mode:
+            self._check_in_step()
             return modes.in_step()
-        return modes.out_of_step(merged_steps(cpu_count()) if self.half_async else 1)
+        return self._out_of_step(merged_steps(cpu_count()) if self.half_async else 1)
+
+    def _out_of_step(self, merged: int) -> ModeSpec:
+        return modes.out_of_step(merged, compensates=bool(self.enable_dc_asgd))
+
+    def _check_in_step(self) -> None:
+        if self.enable_dc_asgd:
+            raise BadArgument(
+                "enable_dc_asgd makes up for gradients that come late, and in step none does: train with "
+                "sync_mode=False, or take it away"
+            )

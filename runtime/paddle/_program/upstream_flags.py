@@ -16,6 +16,28 @@ from paddle._program.errors import BadArgument
 CHECK_FINITE = "FLAGS_check_nan_inf"
 MERGED = "FLAGS_communicator_max_merge_var_num"
 _set: dict[str, Any] = {}
+_AT_FIRST: dict[str, Any] = {
+    "FLAGS_allocator_strategy": "auto_growth",
+    "FLAGS_benchmark": False,
+    CHECK_FINITE: False,
+    "FLAGS_cpu_deterministic": False,
+    "FLAGS_eager_delete_tensor_gb": 0.0,
+    "FLAGS_enable_parallel_graph": False,
+    "FLAGS_enable_rpc_profiler": False,
+    "FLAGS_fraction_of_cpu_memory_to_use": 1.0,
+    "FLAGS_fuse_parameter_groups_size": 1,
+    "FLAGS_fuse_parameter_memory_size": -1.0,
+    "FLAGS_init_allocated_mem": False,
+    "FLAGS_initial_cpu_memory_in_mb": 500,
+    "FLAGS_inner_op_parallelism": 0,
+    "FLAGS_memory_fraction_of_eager_deletion": 1.0,
+    "FLAGS_paddle_num_threads": 1,
+    "FLAGS_print_sub_graph_dir": "",
+    "FLAGS_reader_queue_speed_test_mode": False,
+    "FLAGS_use_pinned_memory": True,
+    "FLAGS_use_system_allocator": False,
+}
+"""What a program finds that asks for flags of 1.8.5 for CPUs, and has set none."""
 _WORDS = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False, "none": False}
 
 
@@ -42,8 +64,14 @@ def told(name: str) -> str | None:
 
 
 def given(name: str) -> Any:
-    """As ``fluid.get_flags``: as it was set, else as the environment says it."""
-    return _set[name] if name in _set else told(name)
+    """As ``fluid.get_flags``: as it was set, else as the environment says it, else as upstream has it."""
+    said = told(name)
+    if name in _set or name not in _AT_FIRST:
+        return _set.get(name, said)
+    first = _AT_FIRST[name]
+    if said is None:
+        return first
+    return _truth(name, said) if isinstance(first, bool) else type(first)(said)
 
 
 def deadline_s(otherwise_s: float) -> float:

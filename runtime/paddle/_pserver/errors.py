@@ -42,7 +42,7 @@ PserverError                  an ExchangeError: the engine's callers see these
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paddle._complaint import Complaint
 from paddle._engine.errors import ExchangeError
@@ -243,13 +243,23 @@ class SparsePortsMissing(Complaint, PserverError):
     """A sparse parameter, and no port to keep it."""
 
 
-def nobody_listens(host: str, port: int, waited_s: float, why: OSError, *, waits: bool) -> NobodyListens:
-    """What a trainer is told that found no pserver; ``waits``: it would have, for longer."""
-    since = f" since {waited_s:.0f} s" if waits else ""
-    later = " One that comes later is waited for with a longer connect_timeout." if waits else ""
+def nobody_listens(
+    host: str, port: int, waited_s: float, why: OSError, found: Sequence[str] = (), *, waits: bool
+) -> NobodyListens:
+    """What a trainer is told that found no pserver. ``found``: where else on its machine such a port is
+    served; ``waits``: it would have waited for longer."""
+    after = f" after {waited_s:.0f} s" if waits else ""
+    others = ", ".join(found)
+    other = (
+        f" One of this machine listens at {others}: its --nics says where (without it, at 127.0.0.1), and "
+        "trainers name that address in pservers, or PADDLE_INIT_PSERVERS."
+        if found
+        else ""
+    )
+    later = " To wait longer, raise connect_timeout." if waits else ""
     return NobodyListens(
-        f"no pserver answers at {host}:{port}{since} ({why}). Is it started there, with the same port, "
-        "ports_num and ports_num_for_sparse? What it printed says more; in a launched job that is in its "
+        f"no pserver answers at {host}:{port}{after} ({why}). Is it running there, with the same port, "
+        f"ports_num and ports_num_for_sparse?{other} Look at its output; in a launched job that is in its "
         f"node's server.log.{later}"
     )
 

@@ -44,6 +44,7 @@ class ShardOptions:
     snapshots: SnapshotOptions | None = None
     is_shown: bool = False  # whether trainers of the machine may read dense values themselves
     serving: str = ""
+    ends_with_all: bool = False  # where all trainers have failed before they began; else others may come
     tables: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     arrays: Mapping[str, tuple[Mapping[str, Any], int]] = field(default_factory=dict)
     claims: Any = None  # Claims of all shards of its process, under its name, where there are others

@@ -163,4 +163,4 @@ def _settled(value: Any, seen: dict[int, Any], several: tuple[type, ...]) -> Any
 
 
 def _refuse(value: object) -> NoReturn:
-    raise NotPlain(f"a pickled record holds a {type(value).__name__.strip('_').lower()}, which is no sample")
+    raise NotPlain(f"a pickled record has a {type(value).__name__.strip('_').lower()}, which is not a sample")

@@ -36,9 +36,14 @@ def encode(sample: Any) -> bytes:
         raise BadRecord(f"a sample cannot be written: {error}") from None
 
 
+def is_sample(record: bytes) -> bool:
+    """Whether a record is a sample that was written here."""
+    return record.startswith(_BEGINNING)
+
+
 def decode(record: bytes) -> Any:
     """Give the sample of a record, one of the original's too. Raises BadRecord or NotPlain."""
-    if not record.startswith(_BEGINNING):
+    if not is_sample(record):
         return pickled.load(record)
     try:
         return _DECODER.decode(memoryview(record)[len(_BEGINNING) :])

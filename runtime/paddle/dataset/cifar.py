@@ -14,7 +14,7 @@ import numpy as np
 from paddle._recordio.pickled import load
 from paddle.dataset import common
 
-__all__ = ["convert", "fetch", "test10", "test100", "train10", "train100"]
+__all__ = ["convert", "fetch", "reader_creator", "test10", "test100", "train10", "train100"]
 
 URL_PREFIX = "https://www.cs.toronto.edu/~kriz/"
 CIFAR10_URL, CIFAR10_MD5 = URL_PREFIX + "cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a"
@@ -25,22 +25,22 @@ Reader = Callable[[], Iterator[tuple[np.ndarray, int]]]
 
 def train10(cycle: bool = False) -> Reader:
     """Make a reader of (pixels of shape (3072,), class from 0 to 9) for training; ``cycle``: without end."""
-    return _reader(common.download(CIFAR10_URL, "cifar", CIFAR10_MD5), "data_batch", cycle)
+    return reader_creator(common.download(CIFAR10_URL, "cifar", CIFAR10_MD5), "data_batch", cycle)
 
 
 def test10(cycle: bool = False) -> Reader:
     """Make a reader of (pixels of shape (3072,), class from 0 to 9) for test; ``cycle``: without end."""
-    return _reader(common.download(CIFAR10_URL, "cifar", CIFAR10_MD5), "test_batch", cycle)
+    return reader_creator(common.download(CIFAR10_URL, "cifar", CIFAR10_MD5), "test_batch", cycle)
 
 
 def train100() -> Reader:
     """Make a reader of (pixels of shape (3072,), class from 0 to 99) for training."""
-    return _reader(common.download(CIFAR100_URL, "cifar", CIFAR100_MD5), "train")
+    return reader_creator(common.download(CIFAR100_URL, "cifar", CIFAR100_MD5), "train")
 
 
 def test100() -> Reader:
     """Make a reader of (pixels of shape (3072,), class from 0 to 99) for test."""
-    return _reader(common.download(CIFAR100_URL, "cifar", CIFAR100_MD5), "test")
+    return reader_creator(common.download(CIFAR100_URL, "cifar", CIFAR100_MD5), "test")
 
 
 def fetch() -> None:
@@ -57,11 +57,14 @@ def convert(path: str) -> None:
         common.convert(path, reader, 1000, f"cifar_{name}")
 
 
-def _reader(filename: str, part: str, cycle: bool = False) -> Reader:
+def reader_creator(filename: str, sub_name: str, cycle: bool = False) -> Reader:
+    """Make a reader of (pixels of shape (3072,), class) of an archive of one's own, in the format of these:
+    of the files whose name has ``sub_name`` in it. ``cycle``: without end."""
+
     def reader() -> Iterator[tuple[np.ndarray, int]]:
-        yield from _batches(filename, part)
+        yield from _batches(filename, sub_name)
         while cycle:
-            yield from _batches(filename, part)
+            yield from _batches(filename, sub_name)
 
     return reader
 
@@ -80,8 +83,13 @@ def pictures(filename: str, part: str, *, by_name: bool = False) -> Iterator[tup
             content = archive.extractfile(member) if part in member.name else None
             if content is None:
                 continue
-            batch = load(content.read())
+            batch = {_text(key): value for key, value in load(content.read()).items()}
             labels = batch.get("labels", batch.get("fine_labels"))
             if labels is None or "data" not in batch:
                 raise RuntimeError(f"{member.name} in {filename} has no data and labels: is it of cifar?")
             yield from zip(batch["data"], map(int, labels), strict=True)
+
+
+def _text(key: str | bytes) -> str:
+    """A key; pickles that Python 3 wrote may have bytes, as the original asks for these."""
+    return key.decode("utf-8", "replace") if isinstance(key, bytes) else key

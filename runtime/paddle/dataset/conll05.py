@@ -14,7 +14,17 @@ from typing import IO
 
 from paddle.dataset import common
 
-__all__ = ["convert", "fetch", "get_dict", "get_embedding", "test"]
+__all__ = [
+    "convert",
+    "corpus_reader",
+    "fetch",
+    "get_dict",
+    "get_embedding",
+    "load_dict",
+    "load_label_dict",
+    "reader_creator",
+    "test",
+]
 
 DATA_URL = "http://www.cs.upc.edu/~srlconll/conll05st-tests.tar.gz"
 DATA_MD5 = "387719152ae52d60422c016e92a742fc"
@@ -22,6 +32,11 @@ _MODELS = "http://paddlemodels.bj.bcebos.com/conll05st%2F"
 WORDDICT_URL, WORDDICT_MD5 = f"{_MODELS}wordDict.txt", "ea7fb7d4c75cc6254716f0177a506baa"
 VERBDICT_URL, VERBDICT_MD5 = f"{_MODELS}verbDict.txt", "0d2977293bbb6cbefab5b0f97db1e77c"
 TRGDICT_URL, TRGDICT_MD5 = f"{_MODELS}targetDict.txt", "d8c7f03ceb5fc2e5a0fa7503a4353751"
+DICTIONARIES = (
+    (WORDDICT_URL, WORDDICT_MD5),
+    (VERBDICT_URL, VERBDICT_MD5),
+    (TRGDICT_URL, TRGDICT_MD5),
+)
 EMB_URL, EMB_MD5 = f"{_MODELS}emb", "bf436eb0faa1f6f9103017f8be57cdb7"
 
 UNK_IDX = 0
@@ -32,14 +47,18 @@ _PROPS = "conll05st-release/test.wsj/props/test.wsj.props.gz"
 _NEAR = (-2, -1, 0, 1, 2)  # places of the words around the verb
 
 Sample = tuple[list[int], ...]
+Sentence = tuple[list[str], str, list[str]]
 Dictionaries = tuple[dict[str, int], dict[str, int], dict[str, int]]
 
 
 def get_dict() -> Dictionaries:
     """Return the ids of words, verbs and labels."""
-    words = _numbered(common.download(WORDDICT_URL, "conll05st", WORDDICT_MD5))
-    verbs = _numbered(common.download(VERBDICT_URL, "conll05st", VERBDICT_MD5))
-    return words, verbs, _labels(common.download(TRGDICT_URL, "conll05st", TRGDICT_MD5))
+    return dictionaries_of(*(common.download(url, "conll05st", md5) for url, md5 in DICTIONARIES))
+
+
+def dictionaries_of(words: str, verbs: str, labels: str) -> Dictionaries:
+    """The ids of words, verbs and labels that three files list."""
+    return load_dict(words), load_dict(verbs), load_label_dict(labels)
 
 
 def get_embedding() -> str:
@@ -53,14 +72,34 @@ def test() -> Callable[[], Iterator[Sample]]:
     Words; five times the same word over and over, from two before the verb to two after it; the verb; whether
     a word is one of these five; labels.
     """
-    dictionaries = get_dict()
-    archive = common.download(DATA_URL, "conll05st", DATA_MD5)
+    return samples_of(common.download(DATA_URL, "conll05st", DATA_MD5), get_dict())
+
+
+def samples_of(archive: str, dictionaries: Dictionaries) -> Callable[[], Iterator[Sample]]:
+    """The same of an archive that is there already."""
+
+    return reader_creator(corpus_reader(archive, _WORDS, _PROPS), *dictionaries)
+
+
+def reader_creator(
+    corpus_reader: Callable[[], Iterator[Sentence]],
+    word_dict: dict[str, int],
+    predicate_dict: dict[str, int],
+    label_dict: dict[str, int],
+) -> Callable[[], Iterator[Sample]]:
+    """Make a reader of nine lists, as :func:`test`, of sentences, a verb of each, and labels."""
 
     def reader() -> Iterator[Sample]:
-        for words, verb, labels in _corpus(archive):
-            yield _sample(words, verb, labels, dictionaries)
+        for words, verb, labels in corpus_reader():
+            yield _sample(words, verb, labels, (word_dict, predicate_dict, label_dict))
 
     return reader
+
+
+def corpus_reader(data_path: str, words_name: str, props_name: str) -> Callable[[], Iterator[Sentence]]:
+    """Make a reader of sentences, one of their verbs, and the labels that words have for it: of two files of
+    an archive, of words and of brackets."""
+    return lambda: _corpus(data_path, words_name, props_name)
 
 
 def fetch() -> None:
@@ -76,21 +115,23 @@ def convert(path: str) -> None:
     common.convert(path, test(), 1000, "conl105_test")
 
 
-def _numbered(path: str) -> dict[str, int]:
-    with Path(path).open(encoding="utf-8") as lines:
+def load_dict(filename: str) -> dict[str, int]:
+    """The lines of a file, and their numbers."""
+    with Path(filename).open(encoding="utf-8") as lines:
         return {line.strip(): number for number, line in enumerate(lines)}
 
 
-def _labels(path: str) -> dict[str, int]:
-    roles = sorted({label[2:] for label in _numbered(path) if label.startswith(("B-", "I-"))})
+def load_label_dict(filename: str) -> dict[str, int]:
+    """The labels of a file, numbered as the module's text says."""
+    roles = sorted({label[2:] for label in load_dict(filename) if label.startswith(("B-", "I-"))})
     labels = [f"{part}-{role}" for role in roles for part in "BI"]
     return {label: number for number, label in enumerate([*labels, "O"])}
 
 
-def _corpus(archive: str) -> Iterator[tuple[list[str], str, list[str]]]:
+def _corpus(archive: str, words_name: str, props_name: str) -> Iterator[Sentence]:
     """A sentence, one of its verbs, and the labels that its words have for this verb."""
     with tarfile.open(archive) as package:
-        words, props = (gzip.GzipFile(fileobj=_member(package, name)) for name in (_WORDS, _PROPS))
+        words, props = (gzip.GzipFile(fileobj=_member(package, name)) for name in (words_name, props_name))
         sentence: list[str] = []
         rows: list[list[str]] = []
         for word, columns in zip(words, props, strict=False):
@@ -113,7 +154,7 @@ def _member(package: tarfile.TarFile, name: str) -> IO[bytes]:
     return found
 
 
-def _verbs(sentence: list[str], rows: Sequence[Sequence[str]]) -> Iterator[tuple[list[str], str, list[str]]]:
+def _verbs(sentence: list[str], rows: Sequence[Sequence[str]]) -> Iterator[Sentence]:
     """Rows have a verb or - in column 0, and brackets around the roles of each verb in those behind it."""
     if not rows:
         return
@@ -127,7 +168,7 @@ def _opened(brackets: Sequence[str]) -> Iterator[str]:
     role, is_open = "O", False
     for each in brackets:
         if each not in ("*", "*)") and "(" not in each:
-            raise RuntimeError(f"{each!r} is no bracket of a role")
+            raise RuntimeError(f"{each!r} is not a bracket of a role")
         if "(" in each:
             role, is_open = each[1 : each.find("*")], ")" not in each
             yield f"B-{role}"

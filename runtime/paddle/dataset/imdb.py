@@ -10,11 +10,11 @@ import re
 import string
 import tarfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from paddle.dataset import common
 
-__all__ = ["build_dict", "convert", "fetch", "test", "train", "word_dict"]
+__all__ = ["build_dict", "convert", "fetch", "reader_creator", "test", "tokenize", "train", "word_dict"]
 
 URL = "http://ai.stanford.edu/%7Eamaas/data/sentiment/aclImdb_v1.tar.gz"
 MD5 = "7c2ac02c03563afcf9b574c7e56c153a"
@@ -51,6 +51,18 @@ def test(word_idx: Mapping[str, int]) -> Reviews:
     return _reader("test", word_idx)
 
 
+def tokenize(pattern: re.Pattern[str]) -> Iterator[list[str]]:
+    """Yield the words of each file whose name fits ``pattern``."""
+    return _reviews(pattern)
+
+
+def reader_creator(
+    pos_pattern: re.Pattern[str], neg_pattern: re.Pattern[str], word_idx: Mapping[str, int]
+) -> Reviews:
+    """Make a reader of (ids of words, 0 or 1) of the files whose names fit the first or the second."""
+    return Reviews((pos_pattern, neg_pattern), word_idx)
+
+
 def fetch() -> None:
     """Download the data set."""
     common.download(URL, "imdb", MD5)
@@ -75,7 +87,13 @@ def _reviews(pattern: re.Pattern[str], archive: str | None = None) -> Iterator[l
 
 def _reader(part: str, word_idx: Mapping[str, int]) -> Reviews:
     common.download(URL, "imdb", MD5)
-    return Reviews(part, word_idx)
+    return Reviews(patterns_of(part), word_idx)
+
+
+def patterns_of(part: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """How the names of good and bad reviews of a part look."""
+    good, bad = (re.compile(rf"aclImdb/{part}/{folder}/.*\.txt$") for folder in ("pos", "neg"))
+    return good, bad
 
 
 class Reviews:
@@ -83,8 +101,10 @@ class Reviews:
     later ones call what it returns. It reads the archive when samples are first asked for, and keeps them.
     """
 
-    def __init__(self, part: str, word_idx: Mapping[str, int], archive: str | None = None) -> None:
-        self._part, self._words, self._archive = part, word_idx, archive
+    def __init__(
+        self, patterns: Sequence[re.Pattern[str]], word_idx: Mapping[str, int], archive: str | None = None
+    ) -> None:
+        self._patterns, self._words, self._archive = patterns, word_idx, archive
         self._samples: list[Sample] = []
 
     def __call__(self) -> Iterator[Sample]:
@@ -97,7 +117,6 @@ class Reviews:
 
     def _read(self) -> Iterator[Sample]:
         unknown = self._words["<unk>"]
-        for label, folder in enumerate(("pos", "neg")):
-            pattern = re.compile(rf"aclImdb/{self._part}/{folder}/.*\.txt$")
+        for label, pattern in enumerate(self._patterns):
             for review in _reviews(pattern, self._archive):
                 yield [self._words.get(word, unknown) for word in review], label

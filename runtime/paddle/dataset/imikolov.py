@@ -13,7 +13,7 @@ from typing import Any
 
 from paddle.dataset import common
 
-__all__ = ["DataType", "build_dict", "convert", "fetch", "test", "train"]
+__all__ = ["DataType", "build_dict", "convert", "fetch", "reader_creator", "test", "train", "word_count"]
 
 URL = "http://www.fit.vutbr.cz/~imikolov/rnnlm/simple-examples.tgz"
 MD5 = "30177ea32e27c525793142b6bf2c8e2d"
@@ -58,6 +58,20 @@ def train(word_idx: WordIds, n: int, data_type: int = DataType.NGRAM) -> Callabl
 def test(word_idx: WordIds, n: int, data_type: int = DataType.NGRAM) -> Callable[[], Iterator[Any]]:
     """Make a reader of the test text; as :func:`train`."""
     return _reader(_TEST, word_idx, n, data_type)
+
+
+def word_count(f: Iterable[str | bytes], word_freq: dict[Any, int] | None = None) -> dict[Any, int]:
+    """Count the words of lines, ``<s>`` and ``<e>`` once a line, beside what ``word_freq`` has counted."""
+    counts = Counter() if word_freq is None else word_freq
+    for line in f:
+        for word in (*line.split(), "<s>", "<e>"):
+            counts[word] = counts.get(word, 0) + 1
+    return counts
+
+
+def reader_creator(filename: str, word_idx: WordIds, n: int, data_type: int) -> Callable[[], Iterator[Any]]:
+    """Make a reader of a file of the archive; as :func:`train`."""
+    return _reader(filename.removeprefix("./"), word_idx, n, data_type)
 
 
 def fetch() -> None:

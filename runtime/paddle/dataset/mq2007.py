@@ -8,7 +8,7 @@ unpacked by hand (``unrar x``) into the folder in which it lies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, groupby
@@ -19,7 +19,10 @@ import numpy as np
 
 from paddle.dataset import common
 
-__all__ = ["Query", "fetch", "gen_list", "gen_pair", "gen_plain_txt", "gen_point", "test", "train"]
+__all__ = [
+    *("Query", "QueryList", "fetch", "gen_list", "gen_pair", "gen_plain_txt", "gen_point", "load_from_text"),
+    *("query_filter", "test", "train"),
+]
 
 URL = (
     "http://www.bigdatalab.ac.cn/benchmark/upload/download_source/"
@@ -54,7 +57,16 @@ class Query:
         return f"{self.relevance_score} {self.query_id} {' '.join(map(str, self.feature_vector))}"
 
 
-Documents = list[Query]
+class QueryList(list[Query]):
+    """The documents of one query."""
+
+    @property
+    def query_id(self) -> int:
+        """The query's number, -1 without documents."""
+        return self[0].query_id if self else -1
+
+
+Documents = Sequence[Query]
 
 
 def gen_plain_txt(documents: Documents) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -90,12 +102,27 @@ _FORMATS: dict[str, Callable[[Documents], Iterator[Any]]] = {
 }
 
 
-def _reader(filepath: str, format: str = "pairwise") -> Iterator[Any]:
+def load_from_text(filepath: str, shuffle: bool = False, fill_missing: int = -1) -> list[QueryList]:
+    """All queries of a file of the archive, as they stand there. ``shuffle`` and ``fill_missing`` change
+    nothing, as in the original."""
+    with _unpacked(filepath).open(encoding="utf-8", errors="replace") as lines:
+        read = (Query.read(line) for line in lines)
+        return [QueryList(documents) for _, documents in groupby(read, key=lambda each: each.query_id)]
+
+
+def query_filter(querylists: Iterable[QueryList]) -> list[QueryList]:
+    """Those of which a document has a score above 0."""
+    return [each for each in querylists if any(document.relevance_score for document in each)]
+
+
+def _reader(
+    filepath: str, format: str = "pairwise", shuffle: bool = False, fill_missing: int = -1
+) -> Iterator[Any]:
     """Read a file of the archive in one of four formats: with its file named it is a reader itself."""
     if format not in _FORMATS:
         raise ValueError(f"format is one of {', '.join(_FORMATS)}, not {format!r}")
-    for documents in _queries(_unpacked(filepath)):
-        yield from _FORMATS[format](documents)
+    for documents in query_filter(load_from_text(filepath, shuffle, fill_missing)):
+        yield from _FORMATS[format](sorted(documents, key=lambda each: -each.relevance_score))
 
 
 train = partial(_reader, filepath="MQ2007/MQ2007/Fold1/train.txt")
@@ -116,12 +143,3 @@ def _unpacked(filepath: str) -> Path:
             "RAR archives"
         )
     return path
-
-
-def _queries(path: Path) -> Iterator[Documents]:
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        read = (Query.read(line) for line in lines)
-        for _, documents in groupby(read, key=lambda each: each.query_id):
-            found = sorted(documents, key=lambda each: -each.relevance_score)
-            if any(each.relevance_score for each in found):
-                yield found

@@ -17,7 +17,7 @@ from paddle.dataset import common
 if TYPE_CHECKING:
     from paddle.v2.parameters import Parameters
 
-__all__ = ["convert", "fetch", "gen", "get_dict", "model", "test", "train"]
+__all__ = ["convert", "fetch", "gen", "get_dict", "model", "reader_creator", "test", "train"]
 
 URL_TRAIN = "http://paddlemodels.bj.bcebos.com/wmt/wmt14.tgz"
 MD5_TRAIN = "0791583d57d5beb693b9414c5b36798c"
@@ -36,17 +36,17 @@ def train(dict_size: int) -> Reader:
 
     ``dict_size``: only so many words of each language have an id of their own.
     """
-    return _reader("train/train", dict_size)
+    return pairs_of("train", dict_size)
 
 
 def test(dict_size: int) -> Reader:
     """Make a reader of the part for test; see :func:`train`."""
-    return _reader("test/test", dict_size)
+    return pairs_of("test", dict_size)
 
 
 def gen(dict_size: int) -> Reader:
     """Make a reader of the part to translate; see :func:`train`."""
-    return _reader("gen/gen", dict_size)
+    return pairs_of("gen", dict_size)
 
 
 def model() -> Parameters:
@@ -61,10 +61,10 @@ def get_dict(
     dict_size: int, reverse: bool = True
 ) -> tuple[dict[int, str], dict[int, str]] | tuple[dict[str, int], dict[str, int]]:
     """Return the words of source and target by id or, without ``reverse``, the ids by word."""
-    source, target = _dictionaries(_archive(), dict_size)
+    source, target = dictionaries_of(_archive(), dict_size)
     if not reverse:
         return source, target
-    return _turned(source), _turned(target)
+    return turned(source), turned(target)
 
 
 def fetch() -> None:
@@ -83,7 +83,8 @@ def _archive() -> str:
     return common.download(URL_TRAIN, "wmt14", MD5_TRAIN)
 
 
-def _turned(ids: dict[str, int]) -> dict[int, str]:
+def turned(ids: dict[str, int]) -> dict[int, str]:
+    """Words by id."""
     return {number: word for word, number in ids.items()}
 
 
@@ -98,7 +99,8 @@ def _lines(archive: str, ending: str) -> Iterator[str]:
                 yield line.decode("utf-8").strip()
 
 
-def _dictionaries(archive: str, size: int) -> tuple[dict[str, int], dict[str, int]]:
+def dictionaries_of(archive: str, size: int) -> tuple[dict[str, int], dict[str, int]]:
+    """The ids of source and target by word."""
     source, target = (
         {word: number for number, word in enumerate(islice(_lines(archive, ending), size))}
         for ending in ("src.dict", "trg.dict")
@@ -106,12 +108,21 @@ def _dictionaries(archive: str, size: int) -> tuple[dict[str, int], dict[str, in
     return source, target
 
 
-def _reader(part: str, dict_size: int) -> Reader:
-    archive = _archive()
+def reader_creator(tar_file: str, file_name: str, dict_size: int) -> Reader:
+    """Make a reader of the files of an archive of one's own, in the format of this, whose names end in
+    ``file_name`` (``"train/train"``); see :func:`train`."""
+    return _pairs(tar_file, file_name, dict_size)
 
+
+def pairs_of(part: str, dict_size: int, archive: str | None = None) -> Reader:
+    """Make a reader of "train", "test" or "gen" of an archive, the one that is downloaded if None."""
+    return _pairs(archive or _archive(), f"{part}/{part}", dict_size)
+
+
+def _pairs(archive: str, ending: str, dict_size: int) -> Reader:
     def reader() -> Iterator[tuple[list[int], list[int], list[int]]]:
-        source, target = _dictionaries(archive, dict_size)
-        for line in _lines(archive, part):
+        source, target = dictionaries_of(archive, dict_size)
+        for line in _lines(archive, ending):
             texts = line.split("\t")
             if len(texts) != 2:
                 continue

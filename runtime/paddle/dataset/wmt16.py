@@ -34,22 +34,22 @@ def train(src_dict_size: int, trg_dict_size: int, src_lang: str = "en") -> Reade
     The sizes count the three marks; rarer words are ``<unk>``. ``src_lang`` is "en" or "de", the other one
     is what it is translated to.
     """
-    return _reader("wmt16/train", src_dict_size, trg_dict_size, src_lang)
+    return pairs_of("train", src_dict_size, trg_dict_size, src_lang)
 
 
 def test(src_dict_size: int, trg_dict_size: int, src_lang: str = "en") -> Reader:
     """Make a reader of the part for test; see :func:`train`."""
-    return _reader("wmt16/test", src_dict_size, trg_dict_size, src_lang)
+    return pairs_of("test", src_dict_size, trg_dict_size, src_lang)
 
 
 def validation(src_dict_size: int, trg_dict_size: int, src_lang: str = "en") -> Reader:
     """Make a reader of the part for validation; see :func:`train`."""
-    return _reader("wmt16/val", src_dict_size, trg_dict_size, src_lang)
+    return pairs_of("val", src_dict_size, trg_dict_size, src_lang)
 
 
 def get_dict(lang: str, dict_size: int, reverse: bool = False) -> dict[str, int] | dict[int, str]:
     """Return the ids by word of one language or, with ``reverse``, the words by id."""
-    numbers = _numbers(_archive(), _column(lang), min(dict_size, _LANGUAGES[lang]))
+    numbers = ids_of(_archive(), lang, dict_size)
     return {number: word for word, number in numbers.items()} if reverse else numbers
 
 
@@ -96,15 +96,22 @@ def _numbers(archive: str, column: int, size: int) -> dict[str, int]:
     return {word: number for number, word in enumerate(islice((*_MARKS, *frequent), size))}
 
 
-def _reader(part: str, source_size: int, target_size: int, source_language: str) -> Reader:
-    source, archive = _column(source_language), _archive()
-    known = tuple(_LANGUAGES.values())
-    sizes = min(source_size, known[source]), min(target_size, known[1 - source])
+def ids_of(archive: str, language: str, size: int) -> dict[str, int]:
+    """The ids by word of one language of an archive."""
+    return _numbers(archive, _column(language), min(size, _LANGUAGES[language]))
+
+
+def pairs_of(
+    part: str, source_size: int, target_size: int, source_language: str, archive: str | None = None
+) -> Reader:
+    """Make a reader of "train", "test" or "val" of an archive, the one that is downloaded if None."""
+    source, place = _column(source_language), archive or _archive()
+    other = [*_LANGUAGES][1 - source]
 
     def reader() -> Iterator[tuple[list[int], list[int], list[int]]]:
         start, end, unknown = range(len(_MARKS))
-        ids = [_numbers(archive, source, sizes[0]), _numbers(archive, 1 - source, sizes[1])]
-        for pair in _pairs(archive, part):
+        ids = [ids_of(place, source_language, source_size), ids_of(place, other, target_size)]
+        for pair in _pairs(place, f"wmt16/{part}"):
             given, wanted = (
                 [words.get(word, unknown) for word in text]
                 for words, text in zip(ids, (pair[source], pair[1 - source]), strict=True)

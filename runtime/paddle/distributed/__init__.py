@@ -17,17 +17,22 @@ _WORKERS = frozenset(
         *("init_parallel_env", "is_available", "is_initialized"),
     }
 )
+_AMONG_ALL = frozenset(
+    {
+        *("ParallelMode", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "alltoall"),
+        *("alltoall_single", "barrier", "broadcast", "broadcast_object_list", "destroy_process_group"),
+        *("gather", "get_group", "new_group", "reduce", "reduce_scatter", "scatter", "scatter_object_list"),
+        "wait",
+    }
+)
 _COLLECTIVE = "training is with parameter servers (paddle.distributed.fleet)"
-_LATER = dict.fromkeys(
-    (
-        *("ReduceOp", "all_gather", "all_reduce", "barrier", "broadcast", "get_group"),
-        *("new_group", "recv", "reduce", "scatter"),
-        *("send", "spawn", "split", "wait"),
-    ),
-    _COLLECTIVE,
+_LATER = dict.fromkeys(("irecv", "isend", "recv", "send", "spawn", "split"), _COLLECTIVE)
+_LATER["fs_wrapper"] = "local files and HDFS are LocalFS and HDFSClient of paddle.distributed.fleet.utils.fs"
+_LATER["utils"] = _LATER["cloud_utils"] = (
+    "it is a part of upstream's launcher; start python -m paddle.distributed.launch"
 )
 
-__all__ = sorted(_MODULES | _DATASETS | _ENTRIES | _WORKERS)
+__all__ = sorted(_MODULES | _DATASETS | _ENTRIES | _WORKERS | _AMONG_ALL)
 
 
 def __getattr__(name: str) -> Any:
@@ -39,6 +44,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module("paddle.distributed.entry_attr"), name)
     if name in _WORKERS:
         return getattr(import_module("paddle.distributed.parallel"), name)
+    if name in _AMONG_ALL:
+        return getattr(import_module("paddle.distributed.collective"), name)
     raise missing(__name__, name, _LATER.get(name, ""))
 
 

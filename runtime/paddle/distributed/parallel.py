@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from typing import Any
 
 from paddle._absent import NotInThisRelease
 
@@ -22,24 +23,16 @@ def _number(name: str, otherwise: int) -> int:
         raise ValueError(f"{name} is a whole number, and not {said!r}: the launcher sets it") from None
 
 
-def _of_all(group: object, function: str) -> None:
-    if group is not None:
-        raise NotInThisRelease(
-            f"paddle.distributed.{function} of a group is not in this release: training is with parameter "
-            "servers (paddle.distributed.fleet), whose workers are one group"
-        )
+def get_rank(group: Any = None) -> int:
+    """This worker's number, from 0; its place in a group, -1 if it is none of it. Raises ValueError where
+    PADDLE_TRAINER_ID is no number."""
+    return _number("PADDLE_TRAINER_ID", 0) if group is None else group.rank
 
 
-def get_rank(group: object = None) -> int:
-    """This worker's number, from 0. Raises ValueError where PADDLE_TRAINER_ID is no number."""
-    _of_all(group, "get_rank")
-    return _number("PADDLE_TRAINER_ID", 0)
-
-
-def get_world_size(group: object = None) -> int:
-    """How many workers there are. Raises ValueError where PADDLE_TRAINERS_NUM is no number."""
-    _of_all(group, "get_world_size")
-    return _number("PADDLE_TRAINERS_NUM", 1)
+def get_world_size(group: Any = None) -> int:
+    """How many workers there are, in the job or a group. Raises ValueError where PADDLE_TRAINERS_NUM is no
+    number."""
+    return _number("PADDLE_TRAINERS_NUM", 1) if group is None else group.nranks
 
 
 def is_available() -> bool:
@@ -72,7 +65,7 @@ class ParallelEnv:
     def __init__(self) -> None:
         self.rank = self.local_rank = get_rank()
         self.world_size = self.nranks = get_world_size()
-        self.device_id = 0
+        self.device_id = self.dev_id = 0  # both are its words
         self.trainer_endpoints = [
             each for each in os.environ.get("PADDLE_TRAINER_ENDPOINTS", "").split(",") if each
         ]

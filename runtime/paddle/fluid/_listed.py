@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from importlib import import_module
 from sys import modules
-from typing import Any, NoReturn
+from typing import Any
 
 from paddle._absent import AbsentName
 
@@ -68,7 +69,7 @@ LISTED = {
         thresholded_relu topk trace TrainingHelper transpose tril triu
         unfold Uniform uniform_random uniform_random_batch_size_like unique unique_with_counts
         unsqueeze unstack upload
-        math_op_patch layer_function_generator collective distributions
+        math_op_patch layer_function_generator distributions
         warpctc where While while_loop WhileGuard yolo_box yolov3_loss
         zeros zeros_like
         """,
@@ -93,6 +94,12 @@ LISTED = {
         partial_concat partial_sum rank_attention search_pyramid_hash sequence_topk_avg_pooling
         shuffle_batch sparse_embedding tdm_child tdm_sampler tree_conv var_conv_2d
         """,
+    "contrib.mixed_precision": "fp16_utils",
+    "contrib.utils": """
+        convert_dist_to_sparse_program load_persistables_for_increment load_persistables_for_inference
+        lookup_table_utils
+        """,
+    "incubate.fleet.parameter_server.pslib": "fleet_embedding node optimizer_factory ps_pb2",
     "regularizer": """
         append_regularization_ops L1Decay L1DecayRegularizer L2Decay L2DecayRegularizer
         WeightDecayRegularizer
@@ -112,7 +119,6 @@ LISTED = {
         prepare_fast_nan_inf_debug repr_attr repr_lodtensor repr_selected_rows repr_tensor repr_tensor_array
         run_fast_nan_inf_debug
         """,
-    "io": "append_fetch_ops prepend_feed_ops",
     "reader": "DataLoaderBase DygraphGeneratorLoader",
     "transpiler": "collective geo_sgd_transpiler GeoSgdTranspiler ServerRuntimeConfig",
     "transpiler.distribute_transpiler": "DistributedMode GeoSgdTranspiler ServerRuntimeConfig",
@@ -122,7 +128,7 @@ LISTED = {
 _SERVERS = "fluid.DistributeTranspiler makes programs of trainers and servers"
 _INSTEAD = {
     **dict.fromkeys(
-        ("math_op_patch", "layer_function_generator", "collective"),
+        ("math_op_patch", "layer_function_generator"),
         "it is a module of upstream's own making of programs; Block.append_op appends operators",
     ),
     **dict.fromkeys(
@@ -145,16 +151,26 @@ _INSTEAD = {
         ("prepare_fast_nan_inf_debug", "run_fast_nan_inf_debug"),
         "fluid.layers.isfinite(x) says whether numbers are finite, and may be fetched",
     ),
-    **dict.fromkeys(("append_fetch_ops", "prepend_feed_ops"), "fluid.io.save_inference_model writes them"),
     "DataLoaderBase": "loaders are fluid.io.DataLoader and fluid.io.PyReader",
     **dict.fromkeys(
         ("geo_sgd_transpiler", "GeoSgdTranspiler"),
         "DistributeTranspilerConfig has geo_sgd_mode, sync_mode and runtime_split_send_recv",
     ),
     "lstm": "1.8 computes it on GPUs alone: layers.rnn walks a cell, contrib.layers.basic_lstm is a stack",
-    "load": "values are read by fluid.io.load_vars, with vars=[...]",
     **dict.fromkeys(("ListenAndServ", "Send", "Recv", "BlockGuardServ"), _SERVERS),
     **dict.fromkeys(("Go", "Select"), "channels were taken out of fluid in 0.15"),
+    "fp16_utils": "numbers are of single precision, and contrib.mixed_precision.decorate keeps them so",
+    **dict.fromkeys(
+        (
+            *("convert_dist_to_sparse_program", "load_persistables_for_increment"),
+            *("load_persistables_for_inference", "lookup_table_utils"),
+        ),
+        "fluid.io.load_persistables reads tables, and embedding(is_sparse=True) looks rows up",
+    ),
+    **dict.fromkeys(
+        ("fleet_embedding", "node", "optimizer_factory", "ps_pb2"),
+        "it wrote settings of Baidu's own servers; embedding(is_sparse=True) is spread by fleet",
+    ),
     **dict.fromkeys(
         ("PipelineOptimizer", "DGCMomentumOptimizer"),
         "it spares what GPUs lack; minimize with the optimizer itself",
@@ -162,14 +178,20 @@ _INSTEAD = {
 }
 
 
-def lacking(module: str) -> Callable[[str], NoReturn]:
+_SEEN_BY_ALL = frozenset({"core", "executor", "framework", "initializer", "io", "layers", "unique_name"})
+"""Modules that upstream's modules have from others, and programs from these."""
+
+
+def lacking(module: str) -> Callable[[str], Any]:
     """The ``__getattr__`` of a module, which is asked only for names that it does not have."""
     listed = frozenset(LISTED[module.removeprefix("paddle.fluid.")].split())
 
-    def look_up(name: str) -> NoReturn:
+    def look_up(name: str) -> Any:
         if name in listed:
             instead = _INSTEAD.get(name, "it is not built")
             raise AbsentName(f"{module}.{name} is not in this release: {instead}.")
+        if name in _SEEN_BY_ALL:
+            return import_module(f"paddle.fluid.{name}")
         found: Any = modules.get(module)
         near = get_close_matches(name, [each for each in dir(found) if not each.startswith("_")], 1)
         meant = f"; did you mean {near[0]}?" if near and not name.startswith("_") else ""

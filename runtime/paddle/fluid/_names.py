@@ -8,11 +8,11 @@ from __future__ import annotations
 
 MODULES = frozenset(
     """
-    annotations average backward clip communicator compiler contrib core data_feed_desc data_feeder dataset
-    debugger device_worker evaluator executor framework graphviz incubate inferencer initializer input
-    install_check io layer_helper layers learning_rate_decay lod_tensor metrics nets optimizer
-    parallel_executor param_attr profiler reader recordio_writer regularizer trainer trainer_desc
-    transpiler unique_name
+    annotations async_executor average backward clip communicator compiler contrib core data_feed_desc
+    data_feeder dataset debugger device_worker evaluator executor framework graphviz incubate inferencer
+    initializer input install_check io layer_helper layer_helper_base layers learning_rate_decay lod_tensor
+    log_helper metrics nets optimizer parallel_executor param_attr profiler proto reader recordio_writer
+    regularizer trainer trainer_desc transpiler unique_name wrapped_decorator
     """.split()  # noqa: SIM905  read in columns
 )
 """Modules of it that programs name."""
@@ -41,6 +41,7 @@ _BY_MODULE = {
     "core": "CPUPlace CUDAPinnedPlace CUDAPlace LoDTensor LoDTensorArray Scope XPUPlace",
     "dataset": "DatasetFactory InMemoryDataset QueueDataset",
     "data_feed_desc": "DataFeedDesc",
+    "async_executor": "AsyncExecutor",
     "input": "data embedding one_hot",
     "io": "load load_program_state save set_program_state",
     "backward": "gradients",
@@ -59,11 +60,10 @@ ABSENT = {
     "load_op_library": "operators of one's own are written in Python (fluid.layers.py_func)",
     "op": "operators are appended to a block (Block.append_op)",
     "net_drawer": "a program is shown by print(program)",
-    "DataFeedDesc": "files are read by fluid.DatasetFactory().create_dataset(...)",
     "cuda_profiler": "it computes on the CPU",
     "distribute_lookup_table": "embedding(is_distributed=True) is transpiled by DistributeTranspiler",
     "ComplexVariable": "numbers are real here",
-    **dict.fromkeys(("async_executor", "data_generator", "trainer_factory"), _DATASETS),
+    **dict.fromkeys(("data_generator", "trainer_factory"), _DATASETS),
     **dict.fromkeys(("dataloader", "multiprocess_utils"), "fluid.io.DataLoader reads batches"),
     **dict.fromkeys(("distributed", "distributed_fleet"), "fluid.incubate.fleet has servers and workers"),
     "dygraph_utils": _EAGER,
@@ -71,7 +71,5 @@ ABSENT = {
     "default_scope_funcs": "fluid.scope_guard and fluid.global_scope are of scopes",
     "generator": "fluid.Program.random_seed says the seed of a program",
     "entry_attr": "paddle.distributed has entries of tables",
-    "proto": "Program.parse_from_string and Program.desc are of programs as bytes",
-    "AsyncExecutor": "Executor.train_from_dataset(...) reads files with several threads",
 }
 """What is told of names that are not built, and never will be or not yet."""

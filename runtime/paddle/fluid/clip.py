@@ -21,4 +21,6 @@ __all__ = [
     "set_gradient_clip",
 ]
 
+ClipByValue, ClipByNorm, ClipByGlobalNorm = GradientClipByValue, GradientClipByNorm, GradientClipByGlobalNorm
+
 __getattr__ = lacking(__name__)

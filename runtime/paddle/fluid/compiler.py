@@ -6,11 +6,13 @@ compiled before it runs.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from paddle._program.description.options import BuildStrategy, ExecutionStrategy
 from paddle._program.description.program import Program
 from paddle._program.errors import BadArgument
+from paddle._program.upstream_flags import cpu_count
 
 __all__ = ["BuildStrategy", "CompiledProgram", "ExecutionStrategy"]
 
@@ -46,6 +48,7 @@ class CompiledProgram:
         self._loss_name = loss_name
         self._build_strategy = build_strategy or self._build_strategy
         self._exec_strategy = exec_strategy
+        tell_of_sums(self._build_strategy, len(places) if places else cpu_count())
         return self
 
     def with_inference_optimize(self, config: Any) -> CompiledProgram:
@@ -63,3 +66,18 @@ class CompiledProgram:
     @property
     def _is_inference(self) -> bool:
         return self._predictor is not None
+
+
+def tell_of_sums(build_strategy: BuildStrategy | None, places: int) -> None:
+    """Warn where gradients would be the sum of those of several places, and are of the whole batch here."""
+    ways = BuildStrategy.GradientScaleStrategy
+    if places == 1 or build_strategy is None or build_strategy.gradient_scale_strategy == ways.CoeffNumDevice:
+        return
+    by_hand = "the gradient of the loss that is fed is not used"
+    by_sum = f"to learn as by the sum over {places} places, multiply the loss by {places}"
+    is_fed = build_strategy.gradient_scale_strategy == ways.Customized
+    warnings.warn(
+        "gradient_scale_strategy changes nothing: the gradient is that of the loss of the whole batch; "
+        f"{by_hand if is_fed else by_sum}",
+        stacklevel=3,
+    )

@@ -13,7 +13,9 @@ from typing import Any
 from paddle import _absent
 from paddle._program.description.block import Block
 from paddle._program.description.dtypes import VarType
+from paddle._program.description.framework_proto import ATTR_TYPES
 from paddle._program.description.operator import BACKWARD, DIST, FORWARD, LOSS, LR_SCHED, OPTIMIZE, RPC
+from paddle._program.description.options import BuildStrategy, ExecutionStrategy
 from paddle._program.description.program import Program
 from paddle._program.description.variable import GRAD_SUFFIX
 from paddle._program.errors import ProgramError
@@ -35,6 +37,7 @@ ProgramDesc, BlockDesc = Program, Block  # a program is its own description
 EnforceNotMet = ProgramError  # what an operator, or a run, is refused with
 
 __all__ = [
+    "AttrType",
     "BlockDesc",
     "CPUPlace",
     "CUDAPinnedPlace",
@@ -44,6 +47,7 @@ __all__ = [
     "LoDTensorArray",
     "NPUPlace",
     "OpRole",
+    "ParallelExecutor",
     "Place",
     "ProgramDesc",
     "Scope",
@@ -60,16 +64,40 @@ __all__ = [
     "is_compiled_with_mkldnn",
     "is_compiled_with_npu",
     "is_compiled_with_xpu",
+    "kControlDepVarName",
     "kEmptyVarName",
+    "kGradVarSuffix",
+    "kNewGradSuffix",
+    "kTempVarName",
+    "kZeroVarSuffix",
+    "op_proto_and_checker_maker",
 ]
 
-kEmptyVarName = "@EMPTY@"  # noqa: N816  upstream's name
+kEmptyVarName, kTempVarName, kNewGradSuffix = "@EMPTY@", "@TEMP@", "@NEWGRAD@"  # noqa: N816  upstream's
+kGradVarSuffix, kZeroVarSuffix = GRAD_SUFFIX, "@ZERO"  # noqa: N816
+kControlDepVarName = "__control_var"  # noqa: N816
+AttrType = IntEnum(
+    "AttrType",
+    {
+        {"BOOLEAN": "BOOL", "BOOLEANS": "BOOLS"}.get(name, name): number
+        for number, name in ATTR_TYPES.items()
+        if number < 12  # what came later is of 2.x
+    },
+)
+"""Which of its fields an attribute of a message is in."""
 
 
 class VarDesc:
     """Stands for the description of a variable; programs name ``VarDesc.VarType``."""
 
     VarType = VarType
+
+
+class ParallelExecutor:
+    """Stands for what ran a program on several devices; programs name its strategies."""
+
+    ExecutionStrategy = ExecutionStrategy
+    BuildStrategy = BuildStrategy
 
 
 class OpRole(IntEnum):
@@ -82,6 +110,37 @@ class OpRole(IntEnum):
     Dist = DIST
     LRSched = LR_SCHED
     Loss = LOSS
+
+
+class op_proto_and_checker_maker:  # noqa: N801  upstream's name
+    """What attributes of all operators are called."""
+
+    OpRole = OpRole
+
+    @staticmethod
+    def kOpRoleAttrName() -> str:  # noqa: N802
+        """Of what an operator is there for."""
+        return "op_role"
+
+    @staticmethod
+    def kOpRoleVarAttrName() -> str:  # noqa: N802
+        """Of the parameters and gradients that it is there for."""
+        return "op_role_var"
+
+    @staticmethod
+    def kOpNameScopeAttrName() -> str:  # noqa: N802
+        """Of the part of a program that it is in (``name_scope``)."""
+        return "op_namescope"
+
+    @staticmethod
+    def kOpCreationCallstackAttrName() -> str:  # noqa: N802
+        """Of the lines that wrote it."""
+        return "op_callstack"
+
+    @staticmethod
+    def kOpDeviceAttrName() -> str:  # noqa: N802
+        """Of where it is computed."""
+        return "op_device"
 
 
 def empty_var_name() -> str:

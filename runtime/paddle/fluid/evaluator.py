@@ -45,7 +45,7 @@ class Evaluator:
         raise NotImplementedError(f"{type(self).__name__} does not say what it measures: define eval()")
 
     def _create_state(self, suffix: str, dtype: Any, shape: Any) -> Variable:
-        name = unique_name.generate(f"{self.helper.name}.{suffix}")
+        name = f"{unique_name.generate(self.helper.name)}_{suffix}"
         traits: dict[str, Any] = {"shape": list(shape), "dtype": dtype, "persistable": True}
         state = self.helper.main_program.global_block().create_var(name=name, **traits)
         begun = self.helper.startup_program.global_block()

@@ -32,6 +32,7 @@ from paddle._program.running.places import (
     is_compiled_with_cuda,
 )
 from paddle.fluid import core as core  # as in layers
+from paddle.fluid import unique_name as unique_name  # programs name layers by it
 from paddle.fluid._listed import lacking
 
 EMPTY_VAR_NAME, TEMP_VAR_NAME, ZERO_VAR_SUFFIX = "@EMPTY@", "@TEMP@", "@ZERO"
@@ -165,7 +166,8 @@ def set_flags(flags: Mapping[str, Any]) -> None:
 
 
 def get_flags(flags: Any) -> dict[str, Any]:
-    """What was set, or what the environment says, by name; None where nothing was."""
+    """What was set, or what the environment says, or what holds at first, by name; None of flags that 1.8.5
+    for CPUs has not."""
     names = [flags] if isinstance(flags, str) else flags
     return {name: upstream_flags.given(name) for name in names}
 

@@ -39,7 +39,9 @@ def embedding(
     table = helper.create_parameter(helper.param_attr, rows, dtype)
     padding = -1 if padding_idx is None else padding_idx if padding_idx >= 0 else rows[0] + padding_idx
     attrs = {"is_sparse": is_sparse, "is_distributed": is_distributed, "padding_idx": padding}
-    return appended("lookup_table_v2", {"W": table, "Ids": input}, attrs, dtype=dtype)
+    out = helper.create_variable_for_type_inference(dtype)
+    helper.append_op("lookup_table_v2", {"W": table, "Ids": input}, {"Out": [out]}, attrs)
+    return out
 
 
 @taking

@@ -22,7 +22,13 @@ from paddle._program.files.checkpoints import (
     save_checkpoint,
     save_persist_vars_without_grad,
 )
-from paddle._program.files.inference import load_inference_model, pruned, save_inference_model
+from paddle._program.files.inference import (
+    append_fetch_ops,
+    load_inference_model,
+    prepend_feed_ops,
+    pruned,
+    save_inference_model,
+)
 from paddle._program.files.state import load, load_program_state, save, set_program_state
 from paddle._program.files.variables import (
     is_parameter,
@@ -38,7 +44,6 @@ from paddle._program.files.variables import (
 )
 from paddle._program.running.scope import global_scope
 from paddle.batch import batch
-from paddle.fluid._listed import lacking
 
 buffered, cache, chain, compose = reader.buffered, reader.cache, reader.chain, reader.compose
 firstn, map_readers, shuffle, xmap_readers = (
@@ -53,6 +58,7 @@ _OF_READER = frozenset({"DataLoader", "PyReader", "default_collate_fn", "default
 
 __all__ = [
     "ComposeNotAligned",
+    "append_fetch_ops",
     "batch",
     "buffered",
     "cache",
@@ -80,6 +86,7 @@ __all__ = [
     "load_vars",
     "map_readers",
     "multiprocess_reader",
+    "prepend_feed_ops",
     "save",
     "save_checkpoint",
     "save_inference_model",
@@ -130,10 +137,7 @@ def is_belong_to_optimizer(var: Variable) -> bool:
     return not (isinstance(var, Parameter) or var.need_check_feed) and is_persistable(var)
 
 
-_lacking = lacking(__name__)
-
-
 def __getattr__(name: str) -> Any:
     if name in _OF_READER:
         return getattr(import_module("paddle.fluid").reader, name)
-    return _lacking(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

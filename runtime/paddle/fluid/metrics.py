@@ -1,7 +1,8 @@
 """Fluid's measures: numbers of batches that a program adds up itself, over an epoch or a test.
 
 They must never know a program: what ``update`` is given are values that a run fetched, or plain numbers.
-Guarantee: ``eval`` is the measure of all that was given since ``reset``; nothing given is kept or changed.
+Guarantee: ``eval`` is the measure of all that was given since ``reset``, an array where arrays were given (a
+run fetches those of one element, and programs take ``[0]`` of the measure); nothing given is kept or changed.
 """
 
 from __future__ import annotations
@@ -138,13 +139,13 @@ class Accuracy(MetricBase):
 
     def update(self, value: Any, weight: Any) -> None:
         """Take the accuracy of a batch and how many samples it had."""
-        amount = _number("weight", weight)
+        amount = _one("weight", weight)
         if amount < 0:
-            raise ValueError(f"the weight of a batch is its number of samples, and not {amount}")
-        self.value += _number("value", value) * amount
-        self.weight += amount
+            raise ValueError(f"the weight of a batch is its number of samples, and not {weight}")
+        self.value = self.value + _numbers("value", value) * amount
+        self.weight = self.weight + amount
 
-    def eval(self) -> float:
+    def eval(self) -> Any:
         """The accuracy of all."""
         if self.weight == 0:
             raise ValueError(f"{self} has taken no batch: call update() with what layers.accuracy gave first")
@@ -162,11 +163,11 @@ class ChunkEvaluator(MetricBase):
 
     def update(self, num_infer_chunks: Any, num_label_chunks: Any, num_correct_chunks: Any) -> None:
         """Take the counts of a batch."""
-        self.num_infer_chunks += int(_number("num_infer_chunks", num_infer_chunks))
-        self.num_label_chunks += int(_number("num_label_chunks", num_label_chunks))
-        self.num_correct_chunks += int(_number("num_correct_chunks", num_correct_chunks))
+        self.num_infer_chunks = self.num_infer_chunks + _numbers("num_infer_chunks", num_infer_chunks)
+        self.num_label_chunks = self.num_label_chunks + _numbers("num_label_chunks", num_label_chunks)
+        self.num_correct_chunks = self.num_correct_chunks + _numbers("num_correct_chunks", num_correct_chunks)
 
-    def eval(self) -> tuple[float, float, float]:
+    def eval(self) -> tuple[Any, Any, Any]:
         """Precision, recall and F1."""
         right = self.num_correct_chunks
         precision = right / self.num_infer_chunks if self.num_infer_chunks else 0.0
@@ -187,12 +188,12 @@ class EditDistance(MetricBase):
 
     def update(self, distances: Any, seq_num: Any) -> None:
         """Take the distances of a batch's sequences, and how many these are."""
-        found, number = np.asarray(distances), int(_number("seq_num", seq_num))
+        found, number = np.asarray(distances), _one("seq_num", seq_num)
         self.total_distance += float(np.sum(found))
-        self.seq_num += number
-        self.instance_error += number - int(np.sum(found == 0))
+        self.seq_num = self.seq_num + number
+        self.instance_error = self.instance_error + (number - int(np.sum(found == 0)))
 
-    def eval(self) -> tuple[float, float]:
+    def eval(self) -> tuple[Any, Any]:
         """The mean distance, and the share of sequences with a distance."""
         if self.seq_num == 0:
             raise ValueError(
@@ -237,11 +238,11 @@ class DetectionMAP(MetricBase):
 
     def update(self, value: Any, weight: Any) -> None:
         """Take the value of a batch and its weight."""
-        amount = _number("weight", weight)
-        self.value += _number("value", value) * amount
-        self.weight += amount
+        amount = _one("weight", weight)
+        self.value = self.value + _numbers("value", value) * amount
+        self.weight = self.weight + amount
 
-    def eval(self) -> float:
+    def eval(self) -> Any:
         """The mean of all."""
         if self.weight == 0:
             raise ValueError(f"{self} has taken no batch: call update() first")
@@ -302,9 +303,17 @@ def _said_and_right(preds: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.rint(said.reshape(-1)).astype(np.int64), right.reshape(-1).astype(np.int64)
 
 
-def _number(name: str, value: Any) -> float:
+def _one(name: str, value: Any) -> Any:
     """A number, or an array that holds one."""
-    array = np.asarray(value)
-    if array.dtype.kind not in "iufb" or array.size != 1:
+    found = _numbers(name, value)
+    if np.size(found) != 1:
         raise ValueError(f"{name} is a number, or an array of one, and not {value!r}")
-    return float(array.reshape(-1)[0])
+    return found
+
+
+def _numbers(name: str, value: Any) -> Any:
+    """What was given: a number, or an array of any size."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "iufb":
+        raise ValueError(f"{name} is a number, or an array, and not {value!r}")
+    return value if isinstance(value, int | float) else array

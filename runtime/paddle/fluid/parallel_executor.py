@@ -14,7 +14,8 @@ from paddle._program.files.variables import program_of
 from paddle._program.running.executor import Executor
 from paddle._program.running.places import CPUPlace
 from paddle._program.running.scope import Scope, global_scope
-from paddle.fluid.compiler import BuildStrategy, ExecutionStrategy
+from paddle._program.upstream_flags import cpu_count
+from paddle.fluid.compiler import BuildStrategy, ExecutionStrategy, tell_of_sums
 
 __all__ = ["BuildStrategy", "ExecutionStrategy", "ParallelExecutor"]
 
@@ -47,6 +48,7 @@ class ParallelExecutor:
             )
         if share_vars_from is not None and not isinstance(share_vars_from, ParallelExecutor):
             raise BadArgument(f"share_vars_from is a ParallelExecutor, and not {share_vars_from!r}")
+        tell_of_sums(build_strategy, cpu_count())
         shared = share_vars_from._scope if share_vars_from is not None else None
         self._program = program_of(main_program)
         self._scope = scope or shared or global_scope()

@@ -5,6 +5,7 @@ from paddle._program.writing.regularizer import (
     L1DecayRegularizer,
     L2Decay,
     L2DecayRegularizer,
+    WeightDecayRegularizer,
     append_regularization_ops,
 )
 from paddle.fluid._listed import lacking
@@ -14,6 +15,7 @@ __all__ = [
     "L1DecayRegularizer",
     "L2Decay",
     "L2DecayRegularizer",
+    "WeightDecayRegularizer",
     "append_regularization_ops",
 ]
 

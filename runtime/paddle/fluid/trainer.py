@@ -55,6 +55,14 @@ _DIALECTS = ("fluid", "fleet", "cloud", "fluid-0.12")
 Reader = Callable[[], Iterator[Sequence[Any]]]
 
 
+class _Metric(np.float64):
+    """A number of numpy, as programs ask it for ``mean()``, and in a list as numbers of numpy were when they
+    were written: ``[0.5]``."""
+
+    __slots__ = ()
+    __repr__ = float.__repr__
+
+
 class BeginEpochEvent:
     """Pass number ``epoch`` begins."""
 
@@ -345,7 +353,7 @@ def check_and_get_place(place: Any) -> Any:
 def _mean(values: Sequence[Any]) -> Any:
     """Of the first rows, as the original: an output may have a row of each sample, and batches differ."""
     total = np.mean([np.atleast_1d(np.asarray(each, np.float64))[0] for each in values], axis=0)
-    return float(total.reshape(-1)[0]) if total.size == 1 else total
+    return _Metric(total.reshape(-1)[0]) if total.size == 1 else total
 
 
 def _role() -> ClusterEnvironment:

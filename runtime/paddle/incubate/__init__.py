@@ -17,9 +17,9 @@ _HOMES = {
     "incubate.masks": "softmax_mask_fuse softmax_mask_fuse_upper_triangle",
 }
 _WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
-_MODULES = frozenset({"layers", "optimizer"})
+_MODULES = frozenset({"distributed", "layers", "optimizer"})
 _ABSENT = """
-    DistributedFusedLamb asp autograd autotune checkpoint distributed fleet graph_khop_sampler graph_reindex
+    DistributedFusedLamb asp autograd autotune checkpoint fleet graph_khop_sampler graph_reindex
     graph_sample_neighbors hapi identity_loss multiprocessing nn operators passes xpu
     """.split()  # noqa: SIM905  read in columns
 

@@ -11,6 +11,8 @@ from paddle._program.moving import averaging
 
 __all__ = ["LookAhead", "ModelAverage"]
 
+__path__: list[str] = []  # programs import it by the original's files
+
 
 class LookAhead(averaging.LookaheadOptimizer):
     """``inner_optimizer``'s steps, and every ``k`` of them back to the first, and ``alpha`` of the way."""

@@ -16,7 +16,9 @@ from paddle.metric._metric import Metric, array_of
 class Accuracy(Metric):
     """For each k of ``topk``, the share of samples with their label among the k likeliest classes."""
 
-    def __init__(self, topk: Sequence[int] = (1,), name: str | None = None) -> None:
+    def __init__(
+        self, topk: Sequence[int] = (1,), name: str | None = None, *args: Any, **kwargs: Any
+    ) -> None:
         self.topk = tuple(topk)
         self.maxk = max(self.topk)
         called = name or "acc"

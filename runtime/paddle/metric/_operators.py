@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle.static.measures import accuracy, auc
+from paddle.static import measures
+from paddle.static.measures import auc
 from paddle.tensor.logic import equal
 from paddle.tensor.manipulation import cast, unsqueeze
 from paddle.tensor.search import argmax, topk
 
 __all__ = ["accuracy", "auc", "correct"]
+
+
+def accuracy(
+    input: Any, label: Any, k: int = 1, correct: Any = None, total: Any = None, name: str | None = None
+) -> Any:
+    """The share of rows whose label is among the ``k`` largest of ``input``."""
+    return measures.accuracy(input, label, k, correct, total)
 
 
 def correct(pred: Any, label: Any, k: int) -> Any:

@@ -23,11 +23,12 @@ _HOMES = {
     "layer.cells": "GRUCell LSTMCell RNNCellBase SimpleRNNCell",
     "layer.container": "LayerDict LayerList ParameterList Sequential",
     "layer.conv": "Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose",
+    "decode": "BeamSearchDecoder dynamic_decode",
     "layer.decoder": "Transformer TransformerDecoder TransformerDecoderLayer",
     "layer.layers": "Layer",
     "layer.loss": """
         BCELoss BCEWithLogitsLoss CTCLoss CrossEntropyLoss HSigmoidLoss KLDivLoss L1Loss MSELoss
-        MarginRankingLoss NLLLoss SmoothL1Loss
+        MarginRankingLoss NLLLoss RNNTLoss SmoothL1Loss
         """,
     "layer.norm": """
         BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D GroupNorm InstanceNorm1D InstanceNorm2D InstanceNorm3D
@@ -45,11 +46,12 @@ _HOMES = {
         """,
     "layer.transformer": "MultiHeadAttention TransformerEncoder TransformerEncoderLayer",
     "layer.windows": """
-        AlphaDropout Dropout3D Fold LocalResponseNorm MaxUnPool1D MaxUnPool2D RReLU Unfold
+        AlphaDropout Dropout3D Fold LocalResponseNorm MaxUnPool1D MaxUnPool2D MaxUnPool3D RReLU
+        Unfold
         """,
     "clip": "ClipGradByGlobalNorm ClipGradByNorm ClipGradByValue",
 }
-_MODULES = frozenset({"clip", "functional", "initializer", "layer", "utils"})
+_MODULES = frozenset({"clip", "decode", "functional", "initializer", "layer", "utils"})
 _WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 __all__ = [*sorted(_MODULES), *sorted(_WHERE)]

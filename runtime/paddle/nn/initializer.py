@@ -19,7 +19,9 @@ __all__ = [
     "set_global_initializer",
 ]
 
+__path__: list[str] = []  # programs import it by the original's files, such as nn.initializer.constant
 set_global_initializer = _of_programs.set_global_initializer
+Initializer = _of_programs.Initializer
 
 
 class Constant(_of_programs.ConstantInitializer):
@@ -65,17 +67,19 @@ class XavierUniform(_of_programs.XavierInitializer):
 
 
 class KaimingNormal(_of_programs.MSRAInitializer):
-    """He and others': variance 2 / fan in."""
+    """He and others': variance gain ** 2 / fan in, of ``calculate_gain(nonlinearity, negative_slope)``."""
 
-    def __init__(self, fan_in: Any = None) -> None:
+    def __init__(self, fan_in: Any = None, negative_slope: float = 0.0, nonlinearity: str = "relu") -> None:
         super().__init__(uniform=False, fan_in=fan_in, seed=0)
+        self._gain = calculate_gain(nonlinearity, negative_slope)
 
 
 class KaimingUniform(_of_programs.MSRAInitializer):
-    """He and others', uniform: variance 2 / fan in."""
+    """He and others', uniform: variance gain ** 2 / fan in; see KaimingNormal."""
 
-    def __init__(self, fan_in: Any = None) -> None:
+    def __init__(self, fan_in: Any = None, negative_slope: float = 0.0, nonlinearity: str = "relu") -> None:
         super().__init__(uniform=True, fan_in=fan_in, seed=0)
+        self._gain = calculate_gain(nonlinearity, negative_slope)
 
 
 class Assign(_of_programs.NumpyArrayInitializer):

@@ -22,6 +22,8 @@ __all__ = [
     *("parameters_to_vector", "remove_weight_norm", "spectral_norm", "vector_to_parameters", "weight_norm"),
 ]
 
+__path__: list[str] = []  # programs import it by the original's files
+
 _AT_ONCE = {
     "clip_grad_norm_": "an optimizer clips: grad_clip=paddle.nn.ClipGradByGlobalNorm(...)",
     "clip_grad_value_": "an optimizer clips: grad_clip=paddle.nn.ClipGradByValue(...)",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from paddle._homes import FILES
 from paddle._public_names import missing
 
 _OF_2 = frozenset({"SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lamb", "Momentum", "RMSProp"})
@@ -19,8 +20,8 @@ __all__ = ["Optimizer", "lr", *sorted(_OF_2 | _OF_V2)]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "lr":
-        return import_module("paddle.optimizer.lr")
+    if name == "lr" or f"optimizer.{name}" in FILES:
+        return import_module(f"paddle.optimizer.{name}")
     if name in _OF_2:
         value = globals()[name] = getattr(import_module("paddle.optimizer._rules"), name)
         return value

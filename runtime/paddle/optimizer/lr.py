@@ -245,7 +245,7 @@ class LambdaDecay(LRScheduler):
 
 
 class MultiplicativeDecay(LRScheduler):
-    """The rate before * lr_lambda(n); lr at first."""
+    """lr * lr_lambda(1) * ... * lr_lambda(n)."""
 
     def __init__(
         self, learning_rate: float, lr_lambda: Factor, last_epoch: int = -1, verbose: bool = False
@@ -255,9 +255,7 @@ class MultiplicativeDecay(LRScheduler):
 
     def get_lr(self) -> float:
         """The rate at ``last_epoch``."""
-        if self.last_epoch > 0:
-            return self.last_lr * self.lr_lambda(self.last_epoch)
-        return self.base_lr
+        return math.prod((self.lr_lambda(each) for each in range(1, self.last_epoch + 1)), start=self.base_lr)
 
 
 class CosineAnnealingDecay(LRScheduler):

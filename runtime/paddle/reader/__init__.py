@@ -14,6 +14,7 @@ from paddle.reader.decorator import (
     firstn,
     map_readers,
     multiprocess_reader,
+    pipe_reader,
     shuffle,
     xmap_readers,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "firstn",
     "map_readers",
     "multiprocess_reader",
+    "pipe_reader",
     "shuffle",
     "xmap_readers",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import itertools
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ __all__ = ["cloud_reader", "np_array", "recordio", "text_file"]
 Reader = Callable[[], Iterator[Any]]
 
 _PASS_ENDS = -2
+_passes: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
+"""The passes that this process has not begun yet, by the master's address."""
 
 
 def np_array(x: np.ndarray) -> Callable[[], Iterator[Any]]:
@@ -69,11 +72,10 @@ def cloud_reader(
 ) -> Reader:
     """Make a reader of the samples that the master at ``etcd_endpoints`` hands to this trainer.
 
-    Each call of the reader is the next pass, the first is 0; a pass that the other trainers have finished
-    already is empty. Arguments: those of ``paddle.v2.master.client``. Raises MasterError where the master
-    cannot be reached or no file of the data set can be read.
+    Each call of the reader is the next pass, the first is 0, and all readers of one master count on; a pass
+    that the other trainers have finished already is empty. Arguments: those of ``paddle.v2.master.client``.
+    Raises MasterError where the master cannot be reached or no file of the data set can be read.
     """
-    passes = itertools.count()
     found: list[Any] = []
 
     def reader() -> Iterator[Any]:
@@ -83,7 +85,7 @@ def cloud_reader(
             found.append(client(etcd_endpoints, timeout_sec, buf_size, wait_for_pending))
         master = found[0]
         master.set_dataset(paths)
-        master.paddle_start_get_records(next(passes))
+        master.paddle_start_get_records(next(_passes[etcd_endpoints]))
         try:
             while (taken := master.next_record())[1] == 0:
                 yield decode(taken[0])

@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from paddle.reader.pipe import PipeReader
+from paddle.reader.pipe import PipeReader, pipe_reader
 
 __all__ = [
     "ComposeNotAligned",
@@ -28,6 +28,7 @@ __all__ = [
     "firstn",
     "map_readers",
     "multiprocess_reader",
+    "pipe_reader",
     "shuffle",
     "xmap_readers",
 ]

@@ -1,4 +1,4 @@
-"""PipeReader: the output of a command as a stream of lines.
+"""The output of a command as a stream of lines: PipeReader, and pipe_reader, which 0.11 has.
 
 It must never run a shell. Guarantee: a command that fails raises; the process is gone when reading stops.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import codecs
 import subprocess
 import zlib
-from collections.abc import Iterable, Iterator
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 
 class PipeReader:
@@ -49,6 +49,26 @@ class PipeReader:
         unpack = zlib.decompressobj(32 + zlib.MAX_WBITS)  # 32: find the header, gzip's or zlib's, by itself
         while chunk := self._process.stdout.read(self._bufsize):
             yield unpack.decompress(chunk) if self._gzip else chunk
+
+
+def pipe_reader(
+    left_cmd: str,
+    parser: Callable[[Any], Iterable[Any]],
+    bufsize: int = 8192,
+    file_type: Literal["plain", "gzip"] = "plain",
+    cut_lines: bool = True,
+    line_break: str = "\n",
+) -> Callable[[], Iterator[Any]]:
+    """A reader of the samples that ``parser`` makes of a command's output: of a list of one line or, without
+    ``cut_lines``, of a buffer of bytes."""
+    if not callable(parser):
+        raise TypeError(f"pipe_reader takes a function of lines that returns samples, not {parser!r}")
+
+    def reader() -> Iterator[Any]:
+        for found in PipeReader(left_cmd, bufsize, file_type).get_line(cut_lines, line_break):
+            yield from parser([found] if cut_lines else found)
+
+    return reader
 
 
 def _lines(buffers: Iterable[bytes], line_break: str) -> Iterator[str]:

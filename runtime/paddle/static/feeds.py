@@ -38,12 +38,19 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
 
 
 class InputSpec:
-    """The shape, dtype and name of an input."""
+    """The shape, dtype and name of an input, and if no gradient goes into it."""
 
-    def __init__(self, shape: Sequence[int | None], dtype: Any = "float32", name: str | None = None) -> None:
+    def __init__(
+        self,
+        shape: Sequence[int | None],
+        dtype: Any = "float32",
+        name: str | None = None,
+        stop_gradient: bool = False,
+    ) -> None:
         self.shape = tuple(-1 if size is None else int(size) for size in shape)
         self.dtype = dtype_of(dtype)
         self.name = name
+        self.stop_gradient = stop_gradient
 
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> InputSpec:
@@ -66,10 +73,11 @@ class InputSpec:
         return self
 
     def __repr__(self) -> str:
-        return f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name})"
+        told = f"shape={self.shape}, dtype={self.dtype}, name={self.name}"
+        return f"InputSpec({told}, stop_gradient={self.stop_gradient})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, InputSpec) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash((self.shape, self.dtype, self.name))
+        return hash((self.shape, self.dtype, self.name, self.stop_gradient))

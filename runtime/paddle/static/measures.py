@@ -6,6 +6,7 @@ anybody may set to zeros.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from paddle import _mode
@@ -42,13 +43,17 @@ def auc(
     num_thresholds: int = 2**12 - 1,
     topk: int = 1,
     slide_steps: int = 1,
+    ins_tag_weight: Any = None,
 ) -> Any:
     """How often a row of label 1 has a higher chance than one of label 0; ``input`` is (n, 2).
 
     Gives the area over all runs, that over the last ``slide_steps`` runs, and the variables that hold the
-    counts of both: [batch_stat_pos, batch_stat_neg, stat_pos, stat_neg].
+    counts of both: [batch_stat_pos, batch_stat_neg, stat_pos, stat_neg]. ``ins_tag_weight`` changes nothing,
+    as in the original, and a warning says so.
     """
     _mode.need_static("paddle.static.auc")
+    if ins_tag_weight is not None:
+        warnings.warn("auc: by ins_tag_weight no sample is weighed, as in the original", stacklevel=2)
     helper = LayerHelper("auc")
     length = num_thresholds + 1
     ring = [(slide_steps + 1) * length + 1] if slide_steps else [1, length]

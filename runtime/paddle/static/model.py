@@ -65,10 +65,22 @@ def load_inference_model(path_prefix: str, executor: Any, **kwargs: Any) -> Any:
     return inference.load_inference_model(str(prefix.parent), executor, model, parameters)
 
 
-def normalize_program(program: Any, feed_vars: Any, fetch_vars: Any) -> Any:
-    """The part of ``program`` that computes ``fetch_vars`` of ``feed_vars``."""
+def normalize_program(program: Any, feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> Any:
+    """The part of ``program`` that computes ``fetch_vars`` of ``feed_vars``, as ``save_inference_model``
+    writes it; all of it where ``skip_prune_program`` is true. Other keyword arguments change nothing. Raises
+    TypeError of what is no program or no variable."""
+    from paddle._program.description.program import Program
+    from paddle._program.description.variable import Variable
+    from paddle._program.files import inference
+
     feeds, fetches = _listed(feed_vars), _listed(fetch_vars)
-    return program.clone(for_test=True)._prune_with_input([each.name for each in feeds], list(fetches))
+    if not isinstance(program, Program):
+        raise TypeError(f"normalize_program: program is a paddle.static.Program, not {program!r}")
+    for name, given in (("feed_vars", feeds), ("fetch_vars", fetches)):
+        if strange := [each for each in given if not isinstance(each, Variable)]:
+            raise TypeError(f"normalize_program: {name} are Variables of the program, not {strange[0]!r}")
+    whole = bool(kwargs.get("skip_prune_program"))
+    return inference.model_of([each.name for each in feeds], fetches, program, whole)[0]
 
 
 def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
@@ -79,9 +91,7 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> bytes:
 
     check_known("serialize_program", kwargs, "program legacy_format")
     feeds = [each.name for each in _listed(feed_vars)]
-    targets = _listed(fetch_vars)
-    program = inference.pruned(feeds, targets, _program_of(kwargs))
-    whole = inference.with_feeds_and_fetches(program, feeds, [each.name for each in targets])
+    whole, _ = inference.model_of(feeds, _listed(fetch_vars), _program_of(kwargs))
     return bytes(program_desc.serialized(whole))
 
 

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 from paddle import _mode
+from paddle._homes import FILES
 from paddle._public_names import missing
 from paddle.tensor.creation import create_parameter
 
@@ -18,17 +19,26 @@ _OF_FLUID = frozenset(
     """
     StaticRNN batch_norm bilinear_tensor_product case cond continuous_value_model conv2d
     conv2d_transpose conv3d conv3d_transpose crf_decoding
-    data_norm group_norm instance_norm layer_norm nce prelu py_func row_conv sequence_concat
+    data_norm group_norm layer_norm multi_box_head nce py_func row_conv sequence_concat
     sequence_conv sequence_enumerate sequence_expand sequence_expand_as sequence_first_step
     sequence_last_step sequence_pad sequence_pool sequence_reshape sequence_reverse sequence_scatter
     sequence_slice sequence_softmax sequence_unpad switch_case while_loop
     """.split()  # noqa: SIM905  read in columns
 )
 
-__all__ = ["create_parameter", "embedding", "fc", "sparse_embedding", "spectral_norm", *sorted(_OF_FLUID)]
+__all__ = [
+    "create_parameter",
+    *("deform_conv2d", "embedding", "fc", "instance_norm", "prelu", "sparse_embedding", "spectral_norm"),
+    *sorted(_OF_FLUID),
+]
+
+
+__path__: list[str] = []  # programs import it by the original's files, such as static.nn.sequence_lod
 
 
 def __getattr__(name: str) -> Any:
+    if f"static.nn.{name}" in FILES:
+        return import_module(f"{__name__}.{name}")
     if name not in _OF_FLUID:
         raise missing(__name__, name)
     return getattr(import_module("paddle.fluid.layers"), name)
@@ -105,15 +115,37 @@ def sparse_embedding(
     padding_idx: int | None = None,
     is_test: bool = False,
     entry: Any = None,
+    table_class: str = "MemorySparseTable",
     param_attr: Any = None,
     dtype: Any = "float32",
+    slot: int | None = None,
 ) -> Any:
     """``embedding`` in an open table: any int64 is an id, whose row is made when it is first asked for; see
     ``paddle._program.writing.sparse_embedding``."""
     from paddle._program.writing import sparse_embedding as written
 
     _mode.need_static("paddle.static.nn.sparse_embedding")
-    return written.sparse_embedding(input, size, padding_idx, is_test, entry, param_attr, dtype)
+    given = (input, size, padding_idx, is_test, entry, param_attr, dtype, table_class, slot)
+    return written.sparse_embedding(*given)
+
+
+def instance_norm(
+    input: Any, epsilon: float = 1e-05, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
+) -> Any:
+    """Each channel of each sample; with a scale and a bias where attributes of both are given."""
+    from paddle.fluid.layers.normalizing import instance_norm as of_fluid
+
+    attrs = (param_attr, bias_attr) if param_attr and bias_attr else (False, False)
+    return of_fluid(input, epsilon, *attrs, name)
+
+
+def prelu(
+    x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None
+) -> Any:
+    """x above 0, and below it x times what is learned: for all, each channel or each element."""
+    from paddle.fluid.layers.nn import prelu as of_fluid
+
+    return of_fluid(x, mode, param_attr, name, data_format)
 
 
 def spectral_norm(
@@ -124,3 +156,27 @@ def spectral_norm(
     from paddle.nn.layer.norm import SpectralNorm
 
     return SpectralNorm(list(weight.shape), dim, power_iters, eps)(weight)
+
+
+def deform_conv2d(
+    x: Any,
+    offset: Any,
+    mask: Any,
+    num_filters: int,
+    filter_size: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    deformable_groups: int = 1,
+    im2col_step: int = 1,
+    weight_attr: Any = None,
+    bias_attr: Any = None,
+    name: str | None = None,
+) -> Any:
+    """See ``fluid.layers.deformable_conv``; without ``mask`` all pixels count."""
+    from paddle.fluid.layers.detection import deformable_conv
+
+    moved = (stride, padding, dilation, groups, deformable_groups, im2col_step)
+    given = (num_filters, filter_size, *moved, weight_attr, bias_attr, mask is not None, name)
+    return deformable_conv(x, offset, mask, *given)

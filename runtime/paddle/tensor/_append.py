@@ -113,6 +113,14 @@ def axes_of(axis: Any) -> list[int]:
     return [int(axis)]
 
 
+def axis_of(x: Any, axis: int, function: str) -> int:
+    """An axis of ``x``, counted from 0 on. Raises ValueError where it has none such."""
+    rank = len(x.shape)
+    if not -rank <= axis < rank:
+        raise ValueError(f"{axis} is not an axis of {x.name!r}, {list(x.shape)}, of paddle.{function}")
+    return axis % rank
+
+
 def sizes_of(shape: Any) -> tuple[list[int], list[Any]]:
     """A shape with variables in it: the numbers, -1 for each variable, and the variables."""
     sizes, variables = [], []

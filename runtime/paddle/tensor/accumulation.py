@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle.tensor import math
-from paddle.tensor._append import append, append_all
+from paddle.tensor._append import append, append_all, axis_of
 from paddle.tensor.manipulation import cast, flatten
 from paddle.tensor.manipulation import slice as part
 from paddle.tensor.tallies import diff
@@ -23,14 +23,14 @@ def cumprod(x: Any, dim: int | None = None, dtype: Any = None, name: str | None 
         x = cast(x, dtype)
     if dim is None:
         x, dim = flatten(x), 0
-    return append("cumprod", {"X": x}, {"dim": _axis(x, dim, "cumprod")}, name=name)
+    return append("cumprod", {"X": x}, {"dim": axis_of(x, dim, "cumprod")}, name=name)
 
 
 def logcumsumexp(x: Any, axis: int | None = None, dtype: Any = None, name: str | None = None) -> Any:
     """Logarithms of the sums of exp of all up to each element along ``axis``; of the flat tensor if None."""
     if dtype is not None:
         x = cast(x, dtype)
-    told = {"axis": -1, "flatten": True} if axis is None else {"axis": _axis(x, axis, "logcumsumexp")}
+    told = {"axis": -1, "flatten": True} if axis is None else {"axis": axis_of(x, axis, "logcumsumexp")}
     return append("logcumsumexp", {"X": x}, told, name=name)
 
 
@@ -49,18 +49,11 @@ def _extreme(type: str, x: Any, axis: int | None, dtype: Any, name: str | None) 
 
     if axis is None:
         x, axis = flatten(x), 0
-    told = {"axis": _axis(x, axis, type), "dtype": int(dtype_of(dtype))}
+    told = {"axis": axis_of(x, axis, type), "dtype": int(dtype_of(dtype))}
     values, places = append_all(
         type, {"x": x}, told, outputs=("out", "indices"), dtypes={"indices": dtype}, name=name
     )
     return values, places
-
-
-def _axis(x: Any, axis: int, function: str) -> int:
-    rank = len(x.shape)
-    if not -rank <= axis < rank:
-        raise ValueError(f"{axis} is no axis of {x.name!r}, {list(x.shape)}, of paddle.{function}")
-    return axis % rank
 
 
 def trapezoid(y: Any, x: Any = None, dx: float | None = None, axis: int = -1, name: str | None = None) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.description.dtypes import is_float
 from paddle.tensor import math
 from paddle.tensor._append import append, append_all
 from paddle.tensor.creation import full_like, zeros_like
@@ -15,6 +16,7 @@ from paddle.tensor.logic import equal, logical_not
 from paddle.tensor.manipulation import cast, concat, flatten, reshape, squeeze, unsqueeze
 from paddle.tensor.placing import take_along_axis
 from paddle.tensor.search import _sorted, where
+from paddle.tensor.tallies import over_several
 
 __all__ = [
     *("bincount", "bucketize", "histogram", "mode", "nanmedian", "nanquantile", "searchsorted"),
@@ -114,6 +116,9 @@ def nanquantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False) -> Any:
         return concat([unsqueeze(nanquantile(x, each, axis, keepdim), 0) for each in q], 0)
     if not 0 <= q <= 1:
         raise ValueError(f"q of paddle.nanquantile is from 0 to 1, not {q!r}")
+    if isinstance(axis, (list, tuple)):
+        return over_several(nanquantile, x, q, axis, keepdim)
+    x = x if is_float(x.dtype) else cast(x, "float32")
     rank = len(x.shape)
     line, at = (flatten(x), 0) if axis is None else (x, int(axis) % rank)
     missing = math.isnan(line)

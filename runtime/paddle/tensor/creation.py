@@ -52,6 +52,10 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, name: str | None = None
             from paddle.tensor.manipulation import _all_variables
 
             inputs = {"ShapeTensorList": _all_variables(shape)}
+    if isinstance(fill_value, Variable):
+        from paddle.tensor.manipulation import cast, expand
+
+        return expand(cast(fill_value, kind), shape, name)
     value = float(fill_value)
     attrs = {"shape": sizes, "value": value, "str_value": str(fill_value), "dtype": kind}
     return append("fill_constant", inputs, attrs, dtype=kind, stop_gradient=True, name=name)
@@ -215,17 +219,15 @@ def create_parameter(
     is_bias: bool = False,
     default_initializer: Any = None,
 ) -> Any:
-    """A parameter of the default program, initialized by the startup program."""
+    """A parameter of the default program, initialized by the startup program. With an ``attr`` that names
+    none, ``name`` is a layer's, as in the original."""
     from paddle import _mode
     from paddle._program.writing.layer_helper import LayerHelper
     from paddle._program.writing.param_attr import ParamAttr
 
     _mode.need_static("paddle.create_parameter")
-    chosen = ParamAttr(name=name) if attr is None else attr
-    if name and getattr(chosen, "name", None) is None:
-        chosen.name = name
-    return LayerHelper("create_parameter").create_parameter(
-        attr=chosen,
+    return LayerHelper("create_parameter", name=name).create_parameter(
+        attr=ParamAttr(name=name) if attr is None else attr,
         shape=[int(size) for size in shape],
         dtype=dtype,
         is_bias=is_bias,
@@ -243,7 +245,6 @@ def create_global_var(
 ) -> Any:
     """A variable of the default program that the startup program fills with ``value``."""
     from paddle import _mode
-    from paddle._program.description import unique_name
     from paddle._program.writing.initializer import Constant
     from paddle._program.writing.layer_helper import LayerHelper
 
@@ -253,7 +254,7 @@ def create_global_var(
         dtype=dtype,
         shape=list(shape),
         persistable=persistable,
-        name=name or unique_name.generate("global_var"),
+        name=name,
         stop_gradient=True,
     )
     helper.set_variable_initializer(made, initializer=Constant(value=float(value)))

@@ -83,7 +83,7 @@ def select_scatter(x: Any, values: Any, axis: int, index: int, name: str | None 
     if index < 0 <= size:
         index += size
     if index < 0 or 0 <= size <= index:
-        raise ValueError(f"{index} is no slice of an axis of {size}")
+        raise ValueError(f"{index} is not a slice of an axis of {size}")
     parts = [part(x, [axis], [0], [index])] if index else []
     parts.append(unsqueeze(values, axis))
     if size != index + 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
+from paddle._program.description.dtypes import is_float
 from paddle.tensor import math
 from paddle.tensor._append import variable_of
 from paddle.tensor.creation import full_like
@@ -22,6 +23,7 @@ from paddle.tensor.logic import (
     logical_not,
     logical_or,
 )
+from paddle.tensor.manipulation import cast
 from paddle.tensor.search import where
 
 __all__ = [
@@ -72,12 +74,16 @@ def frac(x: Any, name: str | None = None) -> Any:
 
 def deg2rad(x: Any, name: str | None = None) -> Any:
     """Degrees as radians."""
-    return math.scale(x, pi / 180, name=name)
+    return math.scale(_floating(x), pi / 180, name=name)
 
 
 def rad2deg(x: Any, name: str | None = None) -> Any:
     """Radians as degrees."""
-    return math.scale(x, 180 / pi, name=name)
+    return math.scale(_floating(x), 180 / pi, name=name)
+
+
+def _floating(x: Any) -> Any:
+    return x if is_float(x.dtype) else cast(x, "float32")
 
 
 def lerp(x: Any, y: Any, weight: Any, name: str | None = None) -> Any:

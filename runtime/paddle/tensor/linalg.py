@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle.tensor._append import append
-from paddle.tensor.math import abs, max, min, multiply, pow, sqrt, square, subtract, sum
+from paddle.tensor.math import abs, max, min, multiply, pow, sign, sqrt, square, subtract, sum
 
 __all__ = ["bmm", "dist", "dot", "matmul", "mm", "mv", "norm"]
 
@@ -38,12 +38,12 @@ def mv(x: Any, vec: Any, name: str | None = None) -> Any:
 
 
 def dot(x: Any, y: Any, name: str | None = None) -> Any:
-    """The inner products along the last axis, which stays with size 1."""
-    return sum(multiply(x, y), -1, keepdim=True, name=name)
+    """The inner products along the last axis: one of two lines, one for each row of two matrices."""
+    return sum(multiply(x, y), -1, keepdim=len(x.shape) == 1, name=name)
 
 
 def norm(x: Any, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None) -> Any:
-    """The ``p`` norm along ``axis``, of all elements if None. "fro" is that of 2."""
+    """The ``p`` norm along ``axis``, of all elements if None. "fro" is that of 2; 0 counts what is not 0."""
     if p in ("fro", 2):
         return sqrt(sum(square(x), axis, keepdim=keepdim), name=name)
     if p == float("inf"):
@@ -52,11 +52,14 @@ def norm(x: Any, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: 
         return min(abs(x), axis, keepdim, name)
     if p == 1:
         return sum(abs(x), axis, keepdim=keepdim, name=name)
-    if not isinstance(p, (int, float)) or p <= 0:
-        raise ValueError(f"p of norm is 'fro', inf, -inf or a number above 0, not {p!r}")
+    if p == 0:
+        return sum(abs(sign(x)), axis, keepdim=keepdim, name=name)
+    if not isinstance(p, (int, float)):
+        raise ValueError(f"p of norm is 'fro' or a number, which may be inf or -inf, not {p!r}")
     return pow(sum(pow(abs(x), p), axis, keepdim=keepdim), 1.0 / p, name)
 
 
-def dist(x: Any, y: Any, p: float = 2) -> Any:
-    """The ``p`` norm of x - y."""
-    return norm(subtract(x, y), p)
+def dist(x: Any, y: Any, p: float = 2, name: str | None = None) -> Any:
+    """The ``p`` norm of x - y; where p is 0, how many elements differ."""
+    apart = subtract(x, y)
+    return norm(apart, p)

@@ -65,10 +65,12 @@ def equal_all(x: Any, y: Any, name: str | None = None) -> Any:
 def allclose(
     x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False, name: str | None = None
 ) -> Any:
-    """Whether all elements are near each other: abs(x - y) <= atol + rtol * abs(y)."""
-    from paddle.tensor.math import abs, all, scale, subtract
+    """Whether all elements are near each other: abs(x - y) <= atol + rtol * abs(y); ``equal_nan``: nan is
+    near nan."""
+    from paddle.tensor.formulas import isclose
+    from paddle.tensor.math import all
 
-    return all(less_equal(abs(subtract(x, y)), scale(abs(y), rtol, atol)), name=name)
+    return all(isclose(x, y, rtol, atol, equal_nan), name=name)
 
 
 def is_empty(x: Any, name: str | None = None) -> Any:

@@ -41,7 +41,13 @@ def cast(x: Any, dtype: Any) -> Any:
 
 def concat(x: Sequence[Any], axis: Any = 0, name: str | None = None) -> Any:
     """Several tensors in one, one after another along ``axis``."""
-    return append("concat", {"X": list(x)}, {"axis": int(axis)}, name=name)
+    inputs, attrs = _along(axis)
+    return append("concat", {"X": list(x), **inputs}, attrs, name=name)
+
+
+def _along(axis: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """An axis as an operator takes it: a slot for one that is computed, and the attribute."""
+    return ({"AxisTensor": axis}, {"axis": 0}) if isinstance(axis, Variable) else ({}, {"axis": int(axis)})
 
 
 def reshape(x: Any, shape: Any, name: str | None = None) -> Any:
@@ -121,12 +127,15 @@ def unbind(input: Any, axis: int = 0) -> list[Any]:
 
 def split(x: Any, num_or_sections: Any, axis: Any = 0, name: str | None = None) -> list[Any]:
     """``x`` in so many equal parts, or in parts of these sizes (one may be -1), along ``axis``."""
+    inputs, attrs = _along(axis)
     if isinstance(num_or_sections, int):
-        attrs: dict[str, Any] = {"num": num_or_sections, "sections": [], "axis": int(axis)}
-        return append_many("split", {"X": x}, attrs, count=num_or_sections)
-    sections = [int(size) for size in num_or_sections]
-    attrs = {"num": 0, "sections": sections, "axis": int(axis)}
-    return append_many("split", {"X": x}, attrs, count=len(sections))
+        told = {"num": num_or_sections, "sections": [], **attrs}
+        return append_many("split", {"X": x, **inputs}, told, count=num_or_sections)
+    sections, variables = sizes_of(num_or_sections)
+    if variables:
+        inputs["SectionsTensorList"] = _all_variables(num_or_sections)
+    told = {"num": 0, "sections": sections, **attrs}
+    return append_many("split", {"X": x, **inputs}, told, count=len(sections))
 
 
 def chunk(x: Any, chunks: int, axis: Any = 0, name: str | None = None) -> list[Any]:
@@ -218,10 +227,27 @@ def roll(x: Any, shifts: Any, axis: Any = None, name: str | None = None) -> Any:
 
 def crop(x: Any, shape: Any = None, offsets: Any = None, name: str | None = None) -> Any:
     """The block of ``shape`` that begins at ``offsets``; -1 takes what is left."""
-    begin = [0] * len(x.shape) if offsets is None else [int(n) for n in offsets]
-    sizes = list(x.shape) if shape is None else list(shape)
-    ends = [2**31 - 1 if n == -1 else first + n for first, n in zip(begin, sizes, strict=True)]
-    return slice(x, list(range(len(begin))), begin, ends)
+    axes = list(range(len(x.shape)))
+    begin = [0 for _ in axes] if offsets is None else offsets
+    sizes = list(x.shape) if shape is None else shape
+    if isinstance(begin, Variable) or isinstance(sizes, Variable):
+        begin, sizes = (_each(given) for given in (begin, sizes))
+    ends = [_end(first, n) for first, n in zip(begin, sizes, strict=True)]
+    return slice(x, axes, begin, ends)
+
+
+def _each(given: Any) -> list[Any]:
+    """Numbers that are told, or computed, one by one."""
+    return unbind(given) if isinstance(given, Variable) else list(given)
+
+
+def _end(first: Any, size: Any) -> Any:
+    """Where a block of that size ends; -1 takes what is left."""
+    if not isinstance(size, Variable) and size == -1:
+        return 2**31 - 1
+    if isinstance(first, Variable) or isinstance(size, Variable):
+        return size + first if isinstance(size, Variable) else first + size
+    return first + size
 
 
 def unique(

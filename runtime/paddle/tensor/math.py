@@ -10,7 +10,7 @@ from collections.abc import Callable
 from numbers import Number
 from typing import Any
 
-from paddle._program.description.dtypes import is_float
+from paddle._program.description.dtypes import VarType, is_float
 from paddle._program.description.variable import Variable
 from paddle.tensor._append import append, axes_of, variable_of
 
@@ -146,11 +146,12 @@ def stanh(x: Any, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | No
     return append("stanh", {"X": x}, {"scale_a": scale_a, "scale_b": scale_b}, name=name)
 
 
-def clip(x: Any, min: float | None = None, max: float | None = None, name: str | None = None) -> Any:
-    """x between ``min`` and ``max``."""
-    lowest = -3.4028234663852886e38 if min is None else float(min)
-    highest = 3.4028234663852886e38 if max is None else float(max)
-    return append("clip", {"X": x}, {"min": lowest, "max": highest}, name=name)
+def clip(x: Any, min: Any = None, max: Any = None, name: str | None = None) -> Any:
+    """x between ``min`` and ``max``: numbers, or tensors of one."""
+    computed = {slot: each for slot, each in (("Min", min), ("Max", max)) if isinstance(each, Variable)}
+    lowest = -3.4028234663852886e38 if min is None or "Min" in computed else float(min)
+    highest = 3.4028234663852886e38 if max is None or "Max" in computed else float(max)
+    return append("clip", {"X": x, **computed}, {"min": lowest, "max": highest}, name=name)
 
 
 def increment(x: Any, value: float = 1.0, name: str | None = None) -> Any:
@@ -175,7 +176,9 @@ def _reduced(type: str, x: Any, axis: Any, keepdim: bool, name: str | None, dtyp
 
 
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Any:
-    """The sum along ``axis`` (one or several), of all elements if None."""
+    """The sum along ``axis`` (one or several), of all elements if None; of truths how many are true. What is
+    narrower than int64 is summed as such."""
+    dtype = "int64" if dtype is None and x.dtype in (VarType.BOOL, VarType.INT32) else dtype
     if dtype is not None:
         from paddle.tensor.manipulation import cast
 

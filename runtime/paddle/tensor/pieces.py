@@ -1,7 +1,7 @@
 """Pieces of tensors: ``paddle.take``, ``paddle.unfold``, ``paddle.as_strided``, ``paddle.vsplit`` and others.
 
 They must never compute: each function appends operators to the default program. Guarantee: where an element
-stands is said by the sizes that are declared.
+stands is said by the sizes that are declared, but for ``take`` by those of the feed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from paddle.tensor import math
-from paddle.tensor.creation import assign, full_like, zeros_like
+from paddle.tensor.creation import assign, zeros_like
 from paddle.tensor.logic import less_than
-from paddle.tensor.manipulation import flatten, gather, reshape, split, transpose, unsqueeze
+from paddle.tensor.manipulation import cast, flatten, gather, reshape, split, transpose, unsqueeze
 from paddle.tensor.search import where
+from paddle.tensor.stat import numel
 
 __all__ = ["as_strided", "cdist", "combinations", "take", "unfold", "vsplit"]
 
@@ -30,14 +31,14 @@ def take(x: Any, index: Any, mode: str = "raise", name: str | None = None) -> An
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"'mode' in 'take' should be 'raise', 'wrap', 'clip', but received {mode}.")
     line, places = (flatten(each) if len(each.shape) > 1 else each for each in (x, index))
-    size = _known(x, "take")
+    nothing = zeros_like(places)
+    size = math.add(nothing, cast(numel(x), places.dtype))
     if mode == "wrap":
-        places = math.mod(places, full_like(places, size))
+        places = math.mod(places, size)
     elif mode == "clip":
-        places = math.minimum(math.maximum(places, zeros_like(places)), full_like(places, size - 1))
+        places = math.minimum(math.maximum(places, nothing), math.scale(size, bias=-1.0))
     else:
-        below = less_than(places, zeros_like(places))
-        places = where(below, math.add(places, full_like(places, size)), places)
+        places = where(less_than(places, nothing), math.add(places, size), places)
     found = gather(line, places, 0)
     return (
         found

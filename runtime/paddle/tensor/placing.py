@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from paddle._absent import NotInThisRelease
+from paddle._program.description.variable import Variable
 from paddle.tensor import math
 from paddle.tensor._append import append, axes_of, variable_of
 from paddle.tensor.attribute import shape as sizes_at_run
 from paddle.tensor.creation import zeros_like
-from paddle.tensor.manipulation import cast, flatten, reshape, stack, transpose, unsqueeze
+from paddle.tensor.manipulation import cast, flatten, reshape, stack, transpose, unbind, unsqueeze
 from paddle.tensor.manipulation import slice as part
 from paddle.tensor.search import index_sample, where
 
@@ -127,20 +128,15 @@ def broadcast_tensors(input: Sequence[Any], name: str | None = None) -> list[Any
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices, in the axes ``dim1`` and ``dim2``, with the last axis of ``input`` on a diagonal."""
-    from paddle.tensor.creation import eye
-
-    rank = len(input.shape)
-    is_plain = not offset and sorted((dim1 % (rank + 1), dim2 % (rank + 1))) == [rank - 1, rank]
-    if not is_plain or input.shape[-1] < 0:
-        told = {"offset": offset, "dim1": dim1, "dim2": dim2}
-        return append("diag_embed", {"Input": input}, told)
-    return math.multiply(unsqueeze(input, len(input.shape)), eye(input.shape[-1]))
+    return append("diag_embed", {"Input": input}, {"offset": offset, "dim1": dim1, "dim2": dim2})
 
 
-def unflatten(x: Any, axis: int, shape: Sequence[int], name: str | None = None) -> Any:
+def unflatten(x: Any, axis: int, shape: Any, name: str | None = None) -> Any:
     """x with its ``axis`` as several, of the sizes ``shape``, of which one may be -1."""
     axis %= len(x.shape)
-    given = [int(each) for each in shape]
+    if isinstance(shape, Variable):
+        shape = unbind(shape)
+    given = list(shape)
     if all(size >= 0 for size in x.shape[axis + 1 :]):
         return reshape(x, [*([0] * axis), *given, *x.shape[axis + 1 :]], name)
     return _in_sizes(x, [*sizes_of_each(x)[:axis], *given, *sizes_of_each(x)[axis + 1 :]])

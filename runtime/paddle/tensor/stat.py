@@ -10,7 +10,8 @@ from math import prod
 from typing import Any
 
 from paddle.tensor._append import append, axes_of
-from paddle.tensor.math import scale, sqrt, square, subtract, sum
+from paddle.tensor.manipulation import cast
+from paddle.tensor.math import clip, divide, scale, sqrt, square, subtract, sum
 
 __all__ = ["mean", "numel", "std", "var"]
 
@@ -26,16 +27,16 @@ def var(
     x: Any, axis: Any = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None
 ) -> Any:
     """The variance along ``axis``, of all elements if None."""
-    moved = square(subtract(x, mean(x, axis, keepdim=True)))
+    middle = mean(x, axis, keepdim=True)
+    moved = square(subtract(x, middle))
     if not unbiased:
         return mean(moved, axis, keepdim, name)
     sizes = [x.shape[one] for one in (range(len(x.shape)) if axis is None else axes_of(axis))]
-    count = prod(sizes)
-    if min(sizes) < 0:
-        raise ValueError(
-            f"the variance of {x.name} is over an axis of any size {list(x.shape)}: give unbiased=False"
-        )
-    return scale(sum(moved, axis, keepdim=keepdim), 1.0 / max(count - 1, 1), name=name)
+    every = sum(moved, axis, keepdim=keepdim)
+    if min(sizes) >= 0:
+        return scale(every, 1.0 / max(prod(sizes) - 1, 1), name=name)
+    count = divide(*(cast(numel(each), x.dtype) for each in (x, middle)))
+    return divide(every, clip(scale(count, bias=-1.0), min=1.0), name)
 
 
 def std(

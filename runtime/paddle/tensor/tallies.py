@@ -1,20 +1,22 @@
 """Measures along axes that others make up: ``paddle.amax``, ``paddle.median`` and their family.
 
 They must never compute: each function appends operators to the default program. Guarantee: an axis along
-which something is sorted has a declared size; who has none is told so.
+which something is sorted may be of any size, a feed's too.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.description.dtypes import is_float
 from paddle.tensor import math
-from paddle.tensor._append import axes_of
-from paddle.tensor.creation import zeros_like
+from paddle.tensor._append import append_all, axes_of, axis_of
+from paddle.tensor.creation import full_like, zeros_like
 from paddle.tensor.linalg import matmul
 from paddle.tensor.logic import equal, not_equal
-from paddle.tensor.manipulation import cast, concat, flatten, reshape, squeeze, unsqueeze
+from paddle.tensor.manipulation import cast, concat, flatten, reshape, squeeze, transpose, unsqueeze
 from paddle.tensor.manipulation import slice as part
+from paddle.tensor.placing import take_along_axis
 from paddle.tensor.search import _sorted, where
 
 __all__ = [
@@ -65,14 +67,13 @@ def nanmean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = 
 
 
 def _line(x: Any, axis: int | None, function: str) -> tuple[Any, int, int]:
-    """x, or all of its elements in a line, the axis counted from 0 on, and its size."""
+    """x, or all of its elements in a line, the axis counted from 0 on, and its size, -1 if a feed decides."""
     if axis is None:
         x, axis = flatten(x), 0
     size = x.shape[axis]
-    if size < 1:
+    if size == 0:
         raise ValueError(
-            f"paddle.{function} sorts axis {axis} of {x.name!r}, whose size is declared as {size} of "
-            f"{list(x.shape)}: declare it"
+            f"paddle.{function} sorts axis {axis} of {x.name!r}, which is empty: {list(x.shape)}"
         )
     return x, axis % len(x.shape), size
 
@@ -81,15 +82,25 @@ def _at(line: Any, axis: int, place: int) -> Any:
     return part(line, [axis], [place], [place + 1])
 
 
+def _between(ordered: Any, axis: int, share: float) -> Any:
+    """What lies at so much of an axis whose size a feed decides: at a place of it, or between two."""
+    size = math.sum(full_like(ordered, 1.0), axis, keepdim=True)
+    place = math.scale(size, float(share), -float(share))
+    below = math.floor(place)
+    rest = math.subtract(place, below)
+    rest.stop_gradient = True
+    low, high = (take_along_axis(ordered, cast(at, "int64"), axis) for at in (below, math.ceil(place)))
+    return math.add(low, math.multiply(rest, math.subtract(high, low)))
+
+
 def kthvalue(
     x: Any, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None
 ) -> tuple[Any, Any]:
     """The ``k``-th smallest along ``axis``, the last if None, counted from 1, and where it is."""
-    line, axis, size = _line(x, -1 if axis is None else axis, "kthvalue")
-    if not 1 <= k <= size:
-        raise ValueError(f"k of paddle.kthvalue is from 1 to {size}, not {k}")
-    found = [_at(each, axis, k - 1) for each in _sorted(line, axis, False, name)]
-    values, places = found if keepdim else [squeeze(each, axis) for each in found]
+    at = axis_of(x, -1 if axis is None else int(axis), "kthvalue")
+    attrs = {"k": int(k), "axis": at, "keepdim": bool(keepdim)}
+    kinds, slots = {"Indices": "int64"}, ("Out", "Indices")
+    values, places = append_all("kthvalue", {"X": x}, attrs, outputs=slots, dtypes=kinds, name=name)
     return values, places
 
 
@@ -105,17 +116,34 @@ def quantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False) -> Any:
         return concat([unsqueeze(quantile(x, each, axis, keepdim), 0) for each in q], 0)
     if not 0 <= q <= 1:
         raise ValueError(f"q of paddle.quantile is from 0 to 1, not {q!r}")
+    if isinstance(axis, (list, tuple)):
+        return over_several(quantile, x, q, axis, keepdim)
     rank = len(x.shape)
-    line, at, size = _line(x, axis, "quantile")
+    line, at, size = _line(x if is_float(x.dtype) else cast(x, "float32"), axis, "quantile")
     ordered = _sorted(line, at, False, None)[0]
-    place = q * (size - 1)
-    below, share = int(place), place - int(place)
-    found = _at(ordered, at, below)
-    if share:
-        found = math.add(math.scale(found, 1 - share), math.scale(_at(ordered, at, below + 1), share))
+    found = _between(ordered, at, q) if size < 0 else _between_told(ordered, at, q * (size - 1))
     if not keepdim:
         return squeeze(found, at)
     return reshape(found, [1] * rank) if axis is None else found
+
+
+def _between_told(ordered: Any, axis: int, place: float) -> Any:
+    """The same where the size is known, and so the place."""
+    below, share = int(place), place - int(place)
+    found = _at(ordered, axis, below)
+    if not share:
+        return found
+    return math.add(math.scale(found, 1 - share), math.scale(_at(ordered, axis, below + 1), share))
+
+
+def over_several(function: Any, x: Any, q: float, axes: Any, keepdim: bool) -> Any:
+    """A quantile along several axes: along one that they make up together."""
+    named = sorted(each % len(x.shape) for each in axes)
+    rest = [at for at in range(len(x.shape)) if at not in named]
+    found = function(flatten(transpose(x, [*rest, *named]), len(rest), -1), q, -1)
+    if not rest:
+        return reshape(found, [1] * len(named)) if keepdim else found
+    return unsqueeze(found, named) if keepdim else found
 
 
 def diff(
@@ -150,7 +178,7 @@ def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, nam
 
 def tensordot(x: Any, y: Any, axes: Any = 2, name: str | None = None) -> Any:
     """The sums of products along axes of both: so many, the last of x and the first of y, or two lists."""
-    from paddle.tensor.letters import einsum
+    from paddle.tensor.einsum import einsum
 
     first, second = _summed(axes, len(x.shape), len(y.shape))
     names = [chr(ord("a") + at) for at in range(len(x.shape) + len(y.shape))]
@@ -169,4 +197,6 @@ def _summed(axes: Any, of_x: int, of_y: int) -> tuple[list[int], list[int]]:
     if not both or isinstance(both[0], int):
         both = [both, both]
     first, second = both if len(both) == 2 else (both[0], both[0])
-    return [each % of_x for each in axes_of(first)], [each % of_y for each in axes_of(second)]
+    named = [[each % rank for each in axes_of(axes)] for axes, rank in ((first, of_x), (second, of_y))]
+    longer = max(named, key=len)  # of the other the rest are those that this one names
+    return named[0] + longer[len(named[0]) :], named[1] + longer[len(named[1]) :]

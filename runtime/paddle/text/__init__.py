@@ -1,4 +1,5 @@
-"""``paddle.text``: data sets of texts and ratings, by number. A name is looked up when it is first used.
+"""``paddle.text``: data sets of texts and ratings, by number, and chains of tags. A name is looked up when it
+is first used.
 
 It must never hold code of its own. Guarantee: each name is the very object of its module.
 """
@@ -10,24 +11,22 @@ from typing import Any
 
 from paddle._public_names import missing
 
-_DATASETS = frozenset({"Imdb", "Imikolov", "Movielens", "UCIHousing"})
-_READERS = {
-    "Conll05st": "paddle.dataset.conll05 reads it",
-    "WMT14": "paddle.dataset.wmt14 reads it",
-    "WMT16": "paddle.dataset.wmt16 reads it",
-    "ViterbiDecoder": "chains of tags are decoded by paddle.static.nn.crf_decoding",
-    "viterbi_decode": "chains of tags are decoded by paddle.static.nn.crf_decoding",
+_HOMES = {
+    "datasets": "Imdb Imikolov Movielens UCIHousing",
+    "sentences": "Conll05st WMT14 WMT16",
+    "chains": "ViterbiDecoder viterbi_decode",
 }
+_WHERE = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = [*sorted(_DATASETS), "datasets"]
+__all__ = [*sorted(_WHERE), "datasets"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "datasets":
         return import_module("paddle.text.datasets")
-    if name in _DATASETS:
-        return getattr(import_module("paddle.text.datasets"), name)
-    raise missing(__name__, name, _READERS.get(name, ""))
+    if name in _WHERE:
+        return getattr(import_module(f"paddle.text.{_WHERE[name]}"), name)
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

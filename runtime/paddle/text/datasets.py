@@ -13,22 +13,26 @@ import numpy as np
 from paddle._data.samples import Dataset
 from paddle.dataset import common, imdb, imikolov, movielens, uci_housing
 
-__all__ = ["Imdb", "Imikolov", "Movielens", "UCIHousing"]
+__all__ = ["Imdb", "Imikolov", "Kept", "Movielens", "UCIHousing", "path_of"]
+
+__path__: list[str] = []  # programs import it by the original's files
 
 
-class _Kept(Dataset):
+class Kept(Dataset):
     """``_samples`` are all, each a sequence of fields."""
 
     def __init__(
-        self, mode: str, data_file: str | None, source: tuple[str, str, str], download: bool
+        self,
+        mode: str,
+        data_file: str | None,
+        source: tuple[str, str, str],
+        download: bool,
+        modes: tuple[str, ...] = ("train", "test"),
     ) -> None:
-        if str(mode).lower() not in ("train", "test"):
-            raise AssertionError(f"mode is 'train' or 'test', and not {mode!r}")
-        if data_file is None and not download:
-            raise AssertionError("data_file is not said, and download=False: say where the file is")
+        if str(mode).lower() not in modes:
+            raise AssertionError(f"mode is {' or '.join(map(repr, modes))}, and not {mode!r}")
         self.mode = str(mode).lower()
-        url, name, md5 = source
-        self.data_file = data_file or common.download(url, name, md5)
+        self.data_file = path_of(data_file, source, download)
         self._samples: Any = []
 
     def __getitem__(self, index: int) -> tuple[np.ndarray, ...]:
@@ -38,7 +42,14 @@ class _Kept(Dataset):
         return len(self._samples)
 
 
-class UCIHousing(_Kept):
+def path_of(given: str | None, source: tuple[str, str, str], download: bool, name: str = "data_file") -> str:
+    """The file that is said, or else the one of ``source`` (address, folder, sum)."""
+    if given is None and not download:
+        raise AssertionError(f"{name} is not said, and download=False: say where the file is")
+    return given or common.download(*source)
+
+
+class UCIHousing(Kept):
     """Houses: 13 features, and the price; float32."""
 
     def __init__(self, data_file: str | None = None, mode: str = "train", download: bool = True) -> None:
@@ -47,7 +58,7 @@ class UCIHousing(_Kept):
         self._samples = [(row[:-1], row[-1:]) for row in self.data.astype(np.float32)]
 
 
-class Imdb(_Kept):
+class Imdb(Kept):
     """Reviews: the ids of their words by ``word_idx``, of words that occur more than ``cutoff`` times; and 0
     for a good one, 1 for a bad one."""
 
@@ -57,11 +68,12 @@ class Imdb(_Kept):
         super().__init__(mode, data_file, (imdb.URL, "imdb", imdb.MD5), download)
         self.word_idx = imdb.word_dict(cutoff, self.data_file)
         self._samples = [
-            (ids, [label]) for ids, label in imdb.Reviews(self.mode, self.word_idx, self.data_file)
+            (ids, [label])
+            for ids, label in imdb.Reviews(imdb.patterns_of(self.mode), self.word_idx, self.data_file)
         ]
 
 
-class Imikolov(_Kept):
+class Imikolov(Kept):
     """Sentences of the Penn Treebank. ``data_type``: NGRAM, of ``window_size`` words, or SEQ: a sentence, and
     the same one word further, of up to ``window_size`` words where that is above 0."""
 
@@ -83,7 +95,7 @@ class Imikolov(_Kept):
         self._samples = list(read())
 
 
-class Movielens(_Kept):
+class Movielens(Kept):
     """Ratings: [user], [gender], [age], [job], [film], categories, words of the title, [rating]. About
     ``test_ratio`` of them, drawn by ``rand_seed``, are for test."""
 

@@ -15,8 +15,6 @@ from paddle.v2.trainer import SGD
 __all__ = ["SGD"]
 
 _OF_V1 = {
-    "PyDataProvider2": "data are rows that a reader yields: def reader(): yield row, ... given to "
-    "trainer.train(paddle.batch(reader, 32)); the types of slots are in paddle.data_type",
     "config_parser": "a network is a Python program (paddle.layer), and what it is configured as is "
     "paddle.topology.Topology(cost).proto()",
     "recurrent_units": "they are in paddle.networks (lstmemory_group, gru_group)",

@@ -5,6 +5,7 @@ They are v2's layers, activations, poolings, attributes, networks, optimizers an
 ``outputs``, data providers), a program of v2 says to ``paddle.trainer.SGD``.
 """
 
+from paddle.trainer_config_helpers import layer_math as layer_math
 from paddle.trainer_config_helpers.activations import *  # noqa: F403
 from paddle.trainer_config_helpers.attrs import *  # noqa: F403
 from paddle.trainer_config_helpers.data_sources import *  # noqa: F403

@@ -22,8 +22,9 @@ _THE_SAME = """
     AggregateLevel BaseGeneratedInput BeamInput ExpandLevel GeneratedInput LayerOutput StaticInput
     SubsequenceInput beam_search classification_cost context_projection conv_operator conv_projection cos_sim
     cross_entropy_over_beam dotmul_operator dotmul_projection factorization_machine first_seq
-    full_matrix_projection grumemory hsigmoid huber_classification_cost huber_regression_cost
-    identity_projection lambda_cost last_seq lstmemory memory rank_cost recurrent_group regression_cost
+    full_matrix_projection grumemory hsigmoid huber_classification_cost huber_cost huber_regression_cost
+    identity_projection lambda_cost last_seq lstmemory memory mse_cost rank_cost recurrent_group
+    regression_cost
     scaling_projection slice_projection smooth_l1_cost square_error_cost sum_cost table_projection
     trans_full_matrix_projection
 """.split()  # noqa: SIM905

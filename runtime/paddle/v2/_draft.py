@@ -21,8 +21,20 @@ from paddle.v2.data_type import DataType
 
 _GIVING_IDS = frozenset({"maxid", "sampling_id", "eos_id"})
 _WITH_EXTRAS = frozenset(
-    {"addto", "batch_norm", "concat", "concat2", "conv3d", "deconv3d", "exconv", "exconvt", "fc", "mixed"}
-    | {"selective_fc", "seqconcat"}
+    {
+        "addto",
+        "batch_norm",
+        "get_output",
+        "concat",
+        "concat2",
+        "conv3d",
+        "deconv3d",
+        "exconv",
+        "exconvt",
+        "fc",
+        "mixed",
+    }
+    | {"gated_recurrent", "lstmemory", "row_conv", "selective_fc", "seqconcat", "seqreshape", "tensor"}
 )
 
 
@@ -96,7 +108,7 @@ class Draft:
             default = f"_{self.config.name}.wbias"
             self.config.bias_parameter_name = self._parameter(attr, default, dims or [1, self.size])
             if self.config.type in ("mixed", "concat2"):
-                self.config.bias_size = self.size
+                self.config.bias_size = self._parameters[-1][0].size
 
     def done(self, **values: Any) -> Layer:
         """The layer; ``values`` are further fields of its configuration."""
@@ -154,6 +166,12 @@ class Draft:
         config, initializer = attr.configure(default, dims, std)
         self._parameters.append((config, initializer))
         return str(config.name)
+
+
+def attribute_alone(given: ParameterAttribute | bool | None) -> ParameterAttribute | bool:
+    """The bias of layers that have one only where an attribute says how: True gives them none, as in the
+    original."""
+    return given if isinstance(given, ParameterAttribute) else False
 
 
 def _size(name: str, given: Any) -> int:

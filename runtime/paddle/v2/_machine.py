@@ -18,7 +18,6 @@ import numpy as np
 
 from paddle._absent import AbsentName
 from paddle._engine import registry
-from paddle._engine.executor import Executor
 from paddle._engine.program import Block, Operator, Parameter, Program, Variable
 from paddle._engine.scope import Scope
 from paddle._engine.teams.team import Team
@@ -47,17 +46,20 @@ class Batch(NamedTuple):
 class GradientMachine:
     """``event.gm``: ``getLayerOutputs`` of what the original has; other names are absent, and say so."""
 
-    def __init__(
-        self, net: Network, pairs: Sequence[tuple[Parameter, Variable]], pool: Pool, threads: int
-    ) -> None:
-        self._threads = threads
-        self._names = [each.name for each in net.program.parameters() if each.name in pool]  # and no masks
-        self._outputs = net.outputs
-        self._program, self._pool = net.program, pool
-        self._gradients = {parameter.name: gradient for parameter, gradient in pairs}
-        self._kept: dict[str, Variable] = {}
+    def __init__(self, pool: Pool, threads: int) -> None:
+        self._pool, self._threads = pool, threads
         self._found: dict[str, np.ndarray] = {}
         self._batch: Batch | None = None
+
+    def _read(self, net: Network, pairs: Sequence[tuple[Parameter, Variable]]) -> None:
+        """From now on it is of this network, of which ``pairs`` are trained."""
+        self._names = [each.name for each in net.program.parameters() if each.name in self._pool]  # no masks
+        self._outputs, self._program = net.outputs, net.program
+        self._gradients = {parameter.name: gradient for parameter, gradient in pairs}
+        self._kept: dict[str, Variable] = {}
+        self._found = {}  # variables of another network may have the same names
+        if self._batch is not None:
+            self._batch = self._batch._replace(feed=net.fitted(self._batch.feed))
 
     def getLayerOutputs(  # noqa: N802  (the original's name)
         self, layerNames: str | Sequence[str]
@@ -119,12 +121,9 @@ class GradientMachine:
         rest = [op for op in main.operators if op.type != "exchange"]
         program = Program([Block(dict(main.variables), rest), *self._program.blocks[1:]])
         fetch = list(wanted.values())
-        cut = parts(batch.feed, batch.samples, self._threads)
-        if len(cut) == 1:
-            shares = [Executor(scope).run(program, batch.feed, fetch, samples=batch.samples, **batch.drawn)]
-        else:
-            shares = Team(scope, self._threads).run(program, cut, fetch, **batch.drawn)
-        return self._joined(wanted, shares)
+        team = Team(scope, self._threads)
+        cut = parts(batch.feed, batch.samples, team.parts_for(program, batch.feed, batch.samples))
+        return self._joined(wanted, team.run(program, cut, fetch, **batch.drawn))
 
     # What the training says.
 

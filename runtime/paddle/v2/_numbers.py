@@ -17,7 +17,7 @@ def check_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise WrongCall(f"{name} is a number, not {value!r}")
     if value != value:
-        raise WrongCall(f"{name} is NaN, which is no number")
+        raise WrongCall(f"{name} is NaN, which is not a number")
 
 
 def check_share(name: str, value: float | None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle._absent import NotInThisRelease
-from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._draft import Draft, attribute_alone, dense, listed
 from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, Identity, Sigmoid, Tanh
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
@@ -106,7 +106,7 @@ def expand(
     draft = Draft("expand", name, size=source.size, layer_attr=layer_attr)
     draft.read(dense(name, source))
     draft.read(like)
-    draft.bias(bias_attr, by_default=False)
+    draft.bias(attribute_alone(bias_attr), by_default=False)
     return draft.done(trans_type=expand_level)
 
 
@@ -197,7 +197,7 @@ def _reduced(
     (source,) = listed(name, input)
     if stride != -1 and (stride < 1 or agg_level != AggregateLevel.TO_NO_SEQUENCE):
         raise WrongCall(
-            f"layer {name!r}: a stride is 1 or more, of sequences that are no sequences of sequences, not "
+            f"layer {name!r}: a stride is 1 or more, of sequences that are not sequences of sequences, not "
             f"{stride}"
         )
     draft = Draft(type, name, size=source.size, layer_attr=layer_attr)

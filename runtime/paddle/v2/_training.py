@@ -24,9 +24,11 @@ from paddle.v2._machine import GradientMachine
 from paddle.v2._measures.printers import gradient_printer
 from paddle.v2._pool import Keeper, Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
+from paddle.v2.data_feeder import DataFeeder
 from paddle.v2.topology import Topology
 
 Feed = Mapping[str, np.ndarray]
+Feeding = Mapping[str, int] | Sequence[str] | None
 
 
 class Training:
@@ -39,7 +41,16 @@ class Training:
         self._pool = pool
         self._update = update
         self._seed, self._pass_seed, self._steps = seed, seed, 0
-        net = Network(topology.proto(), dict(topology.data_type()))
+        self._fed = topology.fed_type()
+        self.machine = GradientMachine(pool, threads)
+        self._lower(Network(topology.proto(), dict(topology.data_type())))
+        self._keeper: Keeper | None = None
+        self._threads = threads
+        self._runner: Executor | Team = Executor(pool.scope)
+
+    def _lower(self, net: Network) -> None:
+        """Make of a network the programs of a step and of a test."""
+        self._net, self._images = net, net.images
         self._meters: list[Meter] = meters(net)
         cost, objective = _costs(net)
         self._wanted = [cost, *variables(self._meters)]
@@ -49,12 +60,9 @@ class Training:
         pairs = append_pruning(net.program, append_backward(net.program, objective), self._ratios)
         append_exchange(net.program, pairs)
         self._returned = _returned(net)
-        self.machine = GradientMachine(net, pairs, pool, threads)
+        self.machine._read(net, pairs)
         self._trained = [parameter.spec for parameter, _ in pairs]
         self._program = net.program
-        self._keeper: Keeper | None = None
-        self._threads = threads
-        self._runner: Executor | Team = Executor(pool.scope)
 
     def start(self, exchange: Exchange, remote: bool) -> None:
         """Hand the parameters over to ``exchange``."""
@@ -78,6 +86,10 @@ class Training:
         """The names of what is measured beside the cost."""
         return [name for meter in self._meters for name in meter.names]
 
+    def feeder(self, feeding: Feeding) -> DataFeeder:
+        """What makes arrays of batches."""
+        return DataFeeder(self._fed, feeding, self._images)
+
     def resume(self) -> None:
         """Take the parameters back, if another training has had them since."""
         if self._keeper is not None:
@@ -98,6 +110,7 @@ class Training:
         """Compute the gradients of a batch and learn from them."""
         self.resume()
         self._steps += 1
+        feed = self._fitted(feed) if self._images else feed
         looked = self.machine._begin(feed, samples, {"seed": self._pass_seed, "step": self._steps})
         return self._run(self._runner, self._program, feed, samples, looked, trains=True)
 
@@ -108,8 +121,16 @@ class Training:
             self._pool.current(self._names)
             runner = Executor(self._pool.scope)
         for feed, samples in batches:
-            total.add(self._run(runner, self._test_program, feed, samples))
+            fed = self._fitted(feed) if self._images else feed
+            total.add(self._run(runner, self._test_program, fed, samples))
         return total
+
+    def _fitted(self, feed: Feed) -> Feed:
+        """A batch as the programs take it, which are made anew where its images are of other sizes."""
+        net = self._net.opened(feed)
+        if net is not self._net:
+            self._lower(net)
+        return net.fitted(feed)
 
     def _print(self, parts: Sequence[Sequence[np.ndarray]]) -> None:
         """What came back to the layers whose gradients are printed, from each part of a batch."""
@@ -139,7 +160,7 @@ class Training:
             found = [runner.run(program, feed, wanted, samples=samples, seed=seed, step=step)]
             total = tally(self._meters, samples, found[0][behind:last])
         else:
-            total, several = Tally(), parts(feed, samples, runner.count)
+            total, several = Tally(), parts(feed, samples, runner.parts_for(program, feed, samples))
             found = runner.run(program, several, wanted, seed=seed, step=step)
             for part, each in zip(several, found, strict=True):
                 total.add(tally(self._meters, part.samples, each[behind:last]))
@@ -160,11 +181,14 @@ def _returned(net: Network) -> dict[str, list[Variable]]:
 
 
 def _costs(net: Network) -> tuple[Variable, Variable]:
-    """The variable of a batch's cost, and the one to take gradients of: each sample's, times ``coeff``."""
+    """The variable of a batch's cost, and the one to take gradients of: each sample's, times ``coeff``, and
+    of several costs their sum, as one may have a row for each sample and another for each moment.
+    """
     op, layers = net.builder.op, {layer.name: layer for layer in net.config.layers}
     costs = {name: net.value(name) for name in net.config.output_layer_names}
-    total = net.summed(list(costs.values()))
-    if all(layers[name].coeff == 1.0 for name in costs):
-        return op("reduce_sum", X=total), total
-    scaled = [op("scale", {"scale": layers[name].coeff}, X=cost) for name, cost in costs.items()]
-    return op("reduce_sum", X=total), net.summed(scaled)
+    total = net.summed([op("reduce_sum", X=cost) for cost in costs.values()])
+    scales = {name: {"scale": layers[name].coeff} for name in costs if layers[name].coeff != 1.0}
+    scaled = [op("scale", scales[name], X=cost) if name in scales else cost for name, cost in costs.items()]
+    if len(costs) == 1:
+        return total, scaled[0]
+    return total, net.summed([op("reduce_sum", X=cost) for cost in scaled]) if scales else total

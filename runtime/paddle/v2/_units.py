@@ -32,24 +32,32 @@ def lstmemory_unit(
     input_proj_layer_attr: Extra = None,
     lstm_bias_attr: Bias = None,
     lstm_layer_attr: Extra = None,
+    mixed_bias_attr: Bias = None,
+    mixed_layer_attr: Extra = None,
+    get_output_layer_attr: Extra = None,
 ) -> Layer:
-    """One moment of an LSTM, with its memories: ``input`` is what reaches the gates from outside."""
+    """One moment of an LSTM, with its memories: ``input`` is what reaches the gates from outside.
+
+    ``mixed_bias_attr`` and ``mixed_layer_attr`` are what 0.10 calls ``input_proj_bias_attr`` and
+    ``input_proj_layer_attr``; ``get_output_layer_attr`` is 0.10's own, of the layer that gives the state.
+    """
     name = name or default_name("lstm_unit")
     size = input.size // 4 if size is None else size
     former = layer.memory(name=name, size=size) if out_memory is None else out_memory
     state = layer.memory(name=f"{name}_state", size=size)
+    bias_attr = mixed_bias_attr if input_proj_bias_attr is None else input_proj_bias_attr
     reached = layer.mixed(
         size=4 * size,
         input=[layer.identity_projection(input), layer.full_matrix_projection(former, param_attr=param_attr)],
         name=f"{name}_input_recurrent",
         act=Identity(),
-        bias_attr=False if input_proj_bias_attr is None else input_proj_bias_attr,
-        layer_attr=input_proj_layer_attr,
+        bias_attr=bias_attr,
+        layer_attr=input_proj_layer_attr or mixed_layer_attr,
     )
     made = layer.lstm_step(
         reached, state, size, act, name, gate_act, state_act, lstm_bias_attr, lstm_layer_attr
     )
-    layer.get_output(made, "state", name=f"{name}_state")
+    layer.get_output(made, "state", name=f"{name}_state", layer_attr=get_output_layer_attr)
     return made
 
 
@@ -67,6 +75,9 @@ def lstmemory_group(
     input_proj_layer_attr: Extra = None,
     lstm_bias_attr: Bias = None,
     lstm_layer_attr: Extra = None,
+    mixed_bias_attr: Bias = None,
+    mixed_layer_attr: Extra = None,
+    get_output_layer_attr: Extra = None,
 ) -> Layer:
     """An LSTM as a recurrent group of ``lstmemory_unit``, which see."""
     name = name or default_name("lstm_group")
@@ -85,6 +96,9 @@ def lstmemory_group(
             input_proj_layer_attr,
             lstm_bias_attr,
             lstm_layer_attr,
+            mixed_bias_attr,
+            mixed_layer_attr,
+            get_output_layer_attr,
         )
 
     return layer.recurrent_group(step, input, reverse, f"{name}_recurrent_group")

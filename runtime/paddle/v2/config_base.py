@@ -60,6 +60,7 @@ class Layer:
         self.evaluators: list[EvaluatorConfig] = []
         self.printers: list[Layer] = []
         self.num_filters: int | None = None  # the channels of a layer over images
+        self.outputs = ["default"]  # and what else it gives, for get_output
         self.home: Group | None = None  # the recurrent group that it was written in
         self.group: Group | None = None  # the one that it is, as a whole
         self.holds_ids = False  # it stands for another layer, which gives ids
@@ -87,6 +88,21 @@ class Layer:
     def size(self) -> int:
         """The number of columns of its output."""
         return int(self.config.size)
+
+    @property
+    def height(self) -> int:
+        """The rows of the images that it gives; 0 where nobody said."""
+        return int(self.config.height)
+
+    @property
+    def width(self) -> int:
+        """The columns of the images that it gives; 0 where nobody said."""
+        return int(self.config.width)
+
+    @property
+    def depth(self) -> int:
+        """The planes of the volumes that it gives; 1 of images, and of what is none."""
+        return int(self.config.depth)
 
     def __repr__(self) -> str:
         reads = ", ".join(parent.name for parent in self.parents)

@@ -16,7 +16,7 @@ from paddle._engine.errors import FeedError
 from paddle.v2._errors import WrongCall
 from paddle.v2._feeding.flat import table
 from paddle.v2._feeding.packing import arrays
-from paddle.v2._feeding.slots import maker, shown
+from paddle.v2._feeding.slots import maker, of_images, shown
 from paddle.v2.data_type import DataType, InputType, SequenceType
 
 __all__ = ["DataFeeder"]
@@ -29,7 +29,9 @@ class DataFeeder:
     """Makes ``{slot: array}`` of a list of rows.
 
     ``data_types``: (slot, type) in the order in which rows hold them. ``feeding`` says otherwise: a mapping
-    from slots to places in a row, or the slots in the order of a row. Arrays: float32 (rows, dim), or int64
+    from slots to places in a row, or the slots in the order of a row. ``images``: the slots that layers read
+    as images, and their channels; a batch of images of another size than declared becomes float32 (rows,
+    channels, height, width). Arrays: float32 (rows, dim), or int64
     (rows, 1) of ids. Of a sparse slot int64 (n,) are the columns that its rows name, ``NAME@amounts`` what
     each adds to its column and ``NAME@starts`` where those of each row begin. Of sequences these
     are the rows of all of them; ``NAME@offsets``, int64 (n + 1,), says where each begins and the last ends,
@@ -40,10 +42,15 @@ class DataFeeder:
         self,
         data_types: Iterable[tuple[str, InputType]],
         feeding: Mapping[str, int] | Sequence[str] | None = None,
+        images: Mapping[str, tuple[int, int, int]] = {},
     ) -> None:
         self._types = dict(data_types)
         self._places = _places(list(self._types), feeding)
-        self._slots = [(name, type, self._places[name], maker(type)) for name, type in self._types.items()]
+        makers = {name: of_images(image) for name, image in images.items()}
+        self._slots = [
+            (name, type, self._places[name], makers.get(name) or maker(type))
+            for name, type in self._types.items()
+        ]
         # None where rows are no lists: they are seen as a whole by numbers only.
         numbers = [place for place in self._places.values() if isinstance(place, int)]
         self._last = max(numbers, default=-1) if len(numbers) == len(self._places) else None
@@ -60,7 +67,7 @@ class DataFeeder:
         """The arrays of a batch."""
         if not hasattr(rows, "__len__"):
             raise FeedError(
-                f"a reader yielded {shown(rows)}, which is no batch: a list of samples. paddle.batch(reader, "
+                f"a reader yielded {shown(rows)}, not a batch, a list of samples. paddle.batch(reader, "
                 "batch_size) makes a reader of batches of one that yields samples"
             )
         if not len(rows):

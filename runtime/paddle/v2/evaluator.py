@@ -48,19 +48,16 @@ def classification_error(
 ) -> None:
     """The share of samples whose label is not among the ``top_k`` greatest columns, 1 if not given.
 
-    Of one column and a label of one number: the share of those that are not on the same side of
-    ``threshold``, 0.5 if not given. With ``weight``, of their weights.
+    Of a label of numbers: how many of a sample's columns are not on the same side of ``threshold``, 0.5 if
+    not given; of a sparse label, which share of them. With ``weight``, of their weights. ``threshold``
+    changes nothing where a label is a class, as in the original.
     """
     type = "classification_error"
     _check_layers(type, [input, label])
-    if not gives_ids(label) and input.size == label.size == 1:
+    if not gives_ids(label) and input.size == label.size:
         bound = 0.5 if threshold is None else float(threshold)
         _attach(type, name, [input, label], weight, classification_threshold=bound)
         return
-    if threshold is not None:
-        raise NotInThisRelease(
-            "classification_error with threshold is not in this release for more than one column"
-        )
     if input.size == 1:
         raise NotInThisRelease(
             f"classification_error of the one column of {input!r} is not in this release, which compares "
@@ -100,12 +97,20 @@ def precision_recall(
 
 
 def pnpair(
-    input: Layer, label: Layer, query_id: Layer, weight: Layer | None = None, name: str | None = None
+    input: Layer,
+    label: Layer,
+    query_id: Layer | None = None,
+    weight: Layer | None = None,
+    name: str | None = None,
+    info: Layer | None = None,
 ) -> None:
     """Of every two samples of one query with unlike labels: how many ``input`` has in the right order, over
-    how many in the wrong one.
+    how many in the wrong one. ``info`` is what 0.10 calls ``query_id``.
     """
-    _attach("pnpair", name, [input, label, query_id], weight)
+    query = info if query_id is None else query_id
+    if query is None:
+        raise WrongCall("evaluator 'pnpair' pairs samples of one query: give it query_id, a layer of ids")
+    _attach("pnpair", name, [input, label, query], weight)
 
 
 def chunk(
@@ -259,8 +264,6 @@ def _check_classes(type: str, input: Layer, label: Layer) -> None:
             f"evaluator {type!r}: its label is a data layer of type integer_value({input.size}), not "
             f"{label!r}"
         )
-    if input.size < label.size:
-        raise WrongCall(f"evaluator {type!r}: its input has size {input.size}, its label {label.size}")
 
 
 def _listed(input: Layers) -> list[Layer]:

@@ -1,11 +1,13 @@
 """Inference: what a trained network says of new data.
 
-It must never train. Guarantee: it computes as a test does, with the parameters as they are when it is called.
+It must never train. Guarantee: it computes as a test does, with the parameters as they are when it is called;
+threads that ask one Inference take turns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
 from typing import IO, Any
 
 import numpy as np
@@ -31,10 +33,12 @@ class Inference:
 
     def __init__(
         self,
-        parameters: Parameters,
-        output_layer: Layer | Sequence[Layer] | None = None,
-        fileobj: IO[bytes] | None = None,
+        parameters: Any,
+        output_layer: Any = None,
+        fileobj: IO[Any] | None = None,
     ) -> None:
+        if isinstance(output_layer, Parameters):  # programs of 0.10 pass the two the other way round
+            parameters, output_layer = output_layer, parameters
         if output_layer is not None:
             topology = Topology(output_layer)
             config, types = topology.proto(), dict(topology.fed_type())
@@ -43,17 +47,22 @@ class Inference:
         else:
             raise WrongCall("Inference needs an output_layer, or a fileobj with a saved network")
         parameters._pool.check(config.parameters)
-        net = Network(config, types)
         self._types = types
-        self._program = net.program.clone(for_test=True)
-        self._printed = printed(net)
-        self._outputs: list[Output] = [net.outputs[name] for name in config.output_layer_names]
+        self._lower(Network(config, types))
         self._pool = parameters._pool
         self._executor = Executor(self._pool.scope)
+        self._turn = Lock()
+
+    def _lower(self, net: Network) -> None:
+        """Make a program of a network."""
+        self._net = net
+        self._program = net.program.clone(for_test=True)
+        self._printed = printed(net)
+        self._outputs: list[Output] = [net.outputs[name] for name in net.config.output_layer_names]
 
     def iter_infer(self, input: Sequence[Any], feeding: Feeding = None) -> Iterator[list[dict[str, Any]]]:
         """Yield, for the one batch ``input``, a list of {"value", "id", "prob"} for each output layer."""
-        feed = DataFeeder(self._types.items(), feeding)(list(input))
+        feed = DataFeeder(self._types.items(), feeding, self._net.images)(list(input))
         self._pool.current(parameter.name for parameter in self._program.parameters())
         found = self._found(feed, len(input))
         yield [
@@ -67,10 +76,15 @@ class Inference:
     def _found(self, feed: Mapping[str, np.ndarray], samples: int) -> dict[tuple[int, str], np.ndarray]:
         """What each output layer gives, by its number and a field; and print what is to be printed."""
         fields = (*_FIELDS, "filled")
-        wanted = {(i, field): getattr(out, field) for i, out in enumerate(self._outputs) for field in fields}
-        present = {key: variable for key, variable in wanted.items() if variable is not None}
-        shown = [variable for meter in self._printed for variable in meter.reads]
-        run = self._executor.run(self._program, feed, [*present.values(), *shown])
+        with self._turn:
+            net = self._net.opened(feed)
+            if net is not self._net:
+                self._lower(net)
+            outputs = enumerate(self._outputs)
+            wanted = {(i, field): getattr(out, field) for i, out in outputs for field in fields}
+            present = {key: variable for key, variable in wanted.items() if variable is not None}
+            shown = [variable for meter in self._printed for variable in meter.reads]
+            run = self._executor.run(self._program, net.fitted(feed), [*present.values(), *shown])
         values, left = run[: len(present)], iter(run[len(present) :])
         for meter in self._printed:
             meter.measure([next(left) for _ in meter.reads], samples)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from paddle.v2._draft import Draft, dense, listed
+from paddle.v2._draft import Draft, attribute_alone, dense, listed
 from paddle.v2._errors import WrongCall
 from paddle.v2._layers import arithmetic as _arithmetic
 from paddle.v2._layers import beams as _beams
@@ -218,8 +218,11 @@ def concat(
     for each in [] if projections else listed(name, inputs):
         draft.read(dense(name, each))
         draft.size += each.size
-    draft.bias(bias_attr, by_default=False)
-    return draft.done()
+    bias = attribute_alone(bias_attr)
+    if projections:
+        return draft.done(**_projections.add_bias(draft, bias, projections))
+    draft.bias(bias, by_default=False)
+    return draft.done(**_sides(listed(name, inputs)))
 
 
 def addto(
@@ -238,15 +241,15 @@ def addto(
     for each in inputs:
         draft.read(each)
     draft.bias(bias_attr, by_default=False)
-    layer = draft.done(**{side: value for side in ("height", "width") if (value := _common(inputs, side))})
+    layer = draft.done(**_sides(inputs))
     layer.num_filters = next((each.num_filters for each in inputs if each.num_filters), None)
     return layer
 
 
-def _common(inputs: Sequence[Layer], side: str) -> int:
-    """The side that all images have, 0 where there is none."""
-    sides = {int(getattr(each.config, side)) for each in inputs}
-    return sides.pop() if len(sides) == 1 else 0
+def _sides(inputs: Sequence[Layer]) -> dict[str, int]:
+    """The sides that all images have."""
+    found = {side: {int(getattr(each.config, side)) for each in inputs} for side in ("height", "width")}
+    return {side: min(sides) for side, sides in found.items() if len(sides) == 1 and min(sides)}
 
 
 def dropout(input: Layer, dropout_rate: float, name: str | None = None) -> Layer:

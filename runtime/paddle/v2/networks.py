@@ -24,8 +24,10 @@ Act = BaseActivation | None
 __all__ = [
     *("bidirectional_gru", "bidirectional_lstm", "sequence_conv_pool", "simple_gru2", "simple_lstm"),
     *("img_conv_bn_pool", "img_conv_group", "img_separable_conv", "simple_img_conv_pool", "small_vgg"),
-    *("text_conv_pool", "vgg_16_network", *_attention.__all__, *_units.__all__),
+    *("dropout_layer", "text_conv_pool", "vgg_16_network", *_attention.__all__, *_units.__all__),
 ]
+
+dropout_layer = layer.dropout
 
 
 def sequence_conv_pool(

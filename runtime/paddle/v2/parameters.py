@@ -6,7 +6,6 @@ wherever they live; a tar file is as parameter_tar.py says.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import IO, Any
 
@@ -15,8 +14,8 @@ import numpy as np
 from paddle._engine.checkpoint import parameter_tar
 from paddle.v2 import _flags
 from paddle.v2._config import ParameterConfig
-from paddle.v2._errors import WrongCall
 from paddle.v2._pool import Pool
+from paddle.v2._text import binary
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.topology import Topology
 
@@ -101,7 +100,7 @@ class Parameters:
         """The same, with those in ``instead`` in the place of the parameters of these names."""
         own = [name for name in self._pool if name not in instead]
         values = {**instead, **dict(zip(own, self._pool.current(own), strict=True))}
-        with parameter_tar.open_to_write(_binary(f)) as tar:
+        with parameter_tar.open_to_write(binary(f, "parameters")) as tar:
             for name in self._pool:
                 parameter_tar.add(tar, self._pool.config(name), values[name].size, [values[name]])
 
@@ -112,7 +111,7 @@ class Parameters:
         Raises BadModelFile, a ValueError, where it is damaged or not such a file. It may be anybody's.
         """
         configs, values = [], {}
-        for config, value in parameter_tar.read(_binary(f)):
+        for config, value in parameter_tar.read(binary(f, "parameters")):
             configs.append(config)
             values[config.name] = value
         parameters = Parameters(configs)
@@ -125,14 +124,3 @@ class Parameters:
         for name in found:
             if name in self and name not in exclude_params:
                 self.set(name, found.get(name))
-
-
-def _binary(f: Any) -> Any:
-    """The binary file under ``f``: programs open the tar file as text, too."""
-    if not isinstance(f, io.TextIOBase):
-        return f
-    buffer = getattr(f, "buffer", None)
-    if buffer is None:
-        raise WrongCall(f"parameters are kept in a binary file, not in {type(f).__name__}: use io.BytesIO")
-    f.flush()
-    return buffer

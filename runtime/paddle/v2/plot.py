@@ -7,6 +7,7 @@ matplotlib is not needed.
 from __future__ import annotations
 
 import os
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -19,6 +20,7 @@ class Ploter:
     def __init__(self, *args: str) -> None:
         self._curves: dict[str, tuple[list[float], list[float]]] = {title: ([], []) for title in args}
         self._disabled = os.environ.get("DISABLE_PLOT") == "True"
+        self._is_shown = True  # as far as is known
 
     def append(self, title: str, step: float, value: float) -> None:
         """Add a point to a curve."""
@@ -29,20 +31,28 @@ class Ploter:
         values.append(value)
 
     def plot(self, path: str | None = None) -> None:
-        """Draw the curves in the notebook, or into the picture file ``path``."""
+        """Draw the curves in the notebook, or into the picture file ``path``.
+
+        Where there is no notebook, a warning says so, once, and whoever trains goes on.
+        """
         if self._disabled:
             return
-        figure = self._figure()
         if path is not None:
-            figure.savefig(path)
+            self._figure().savefig(path)
+            return
+        if not self._is_shown:
             return
         try:
-            display = import_module("IPython.display")
-        except ImportError:
-            raise RuntimeError(
-                "plot() draws in a notebook and there is no IPython here: give plot(path) a picture file, "
-                "or set DISABLE_PLOT=True"
-            ) from None
+            display, figure = import_module("IPython.display"), self._figure()
+        except ImportError as missing:
+            self._is_shown = False
+            warnings.warn(
+                f"plot() draws in a notebook, and nothing is drawn here ({missing}): give plot(path) a "
+                "picture file, or set DISABLE_PLOT=True",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return
         display.clear_output(wait=True)
         display.display(figure)
 

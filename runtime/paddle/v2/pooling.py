@@ -62,8 +62,9 @@ class Avg(BasePoolingType):
     """The mean; ``strategy`` may make it the sum, or the sum over the square root of the number."""
 
     name = "average"
+    STRATEGY_AVG, STRATEGY_SUM, STRATEGY_SQROOTN = "average", "sum", "squarerootn"
 
-    def __init__(self, strategy: str = "average") -> None:
+    def __init__(self, strategy: str = STRATEGY_AVG) -> None:
         self.strategy = strategy
 
 

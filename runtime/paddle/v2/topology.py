@@ -6,15 +6,18 @@ data layers, which is the order in which a reader yields their slots unless ``fe
 
 from __future__ import annotations
 
+import io
+import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, count
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 
 from paddle.v2._config import EvaluatorConfig, LayerConfig, ModelConfig, ParameterConfig, SubModelConfig
 from paddle.v2._errors import WrongCall
+from paddle.v2._text import binary
 from paddle.v2.config_base import Initializer, Layer
 from paddle.v2.data_type import ANY_INTEGER, DataType, InputType
 
@@ -27,7 +30,7 @@ class Topology:
     """The network that leads to ``layers`` (its outputs) and ``extra_layers`` (computed beside them)."""
 
     def __init__(self, layers: Layers, extra_layers: Layers | None = None) -> None:
-        outputs, extra = _listed(layers), _listed(extra_layers or [])
+        outputs, extra = _listed(layers), _listed(_but_evaluators(extra_layers or []))
         self.layers = [*outputs, *extra]
         self._layers = _reachable(self.layers)
         self.initializers: dict[str, Initializer] = {}
@@ -83,11 +86,12 @@ class Topology:
         """Whether a parameter is updated row by row."""
         return any(parameter.sparse_update for parameter in self._config.parameters)
 
-    def serialize_for_inference(self, stream: IO[bytes]) -> None:
-        """Write the network for ``Inference(fileobj=...)``: its ModelConfig and data types, as msgpack."""
+    def serialize_for_inference(self, stream: IO[Any]) -> None:
+        """Write the network for ``Inference(fileobj=...)``: its ModelConfig and data types, as msgpack, to a
+        file that is open for writing (binary; text is written around)."""
         types = [(name, (type.dim, type.seq_type, type.type)) for name, type in self.data_type()]
         content = {"protobin": self._config.SerializeToString(), "data_type": types}
-        stream.write(msgspec.msgpack.encode(content))
+        binary(stream, "networks").write(msgspec.msgpack.encode(content))
 
     def _configure(self, outputs: Sequence[Layer]) -> ModelConfig:
         names = [name for name, layer in self._layers.items() if layer.home is None]
@@ -140,23 +144,60 @@ class Topology:
         return list(found.values())
 
 
-def read_for_inference(stream: IO[bytes]) -> tuple[ModelConfig, dict[str, InputType]]:
-    """Read what ``serialize_for_inference`` wrote."""
+def read_for_inference(stream: IO[Any]) -> tuple[ModelConfig, dict[str, InputType]]:
+    """Read what ``serialize_for_inference`` wrote, here or in the original, which pickled it."""
+    written = binary(stream, "networks").read()
     try:
-        content = msgspec.msgpack.decode(stream.read(), type=_Saved)
-    except msgspec.MsgspecError as error:
-        raise WrongCall(f"this is no network saved by Topology.serialize_for_inference ({error})") from None
+        if written.startswith(pickle.PROTO):
+            content = msgspec.convert(_unpickled(written), type=_Saved)
+        else:
+            content = msgspec.msgpack.decode(written, type=_Saved)
+    except (msgspec.MsgspecError, pickle.UnpicklingError) as error:
+        raise WrongCall(f"this is not a network of Topology.serialize_for_inference ({error})") from None
     types = {name: InputType(*numbers) for name, numbers in content.data_type}
     return ModelConfig.FromString(content.protobin), types
 
 
-_COUNTED = {("rank-cost", 2), ("pnpair", 1), ("pnpair", 2)}
-"""Where integers count as numbers, by what reads them and at which place: who comes first, whose it is."""
+_COUNTED = {("rank-cost", 2), ("pnpair", 1), ("pnpair", 2), ("subseq", 1), ("subseq", 2)}
+"""Where integers count as numbers, by what reads them and at which place: who comes first, whose it is, where
+a part begins and how long it is."""
 
 
 class _Saved(msgspec.Struct):
     protobin: bytes
     data_type: list[tuple[str, tuple[int, int, int]]]
+
+
+class _PickledType:
+    """An InputType of the original: what its pickle says of it."""
+
+    def __setstate__(self, state: Any) -> None:
+        self.numbers = [state[1][name] for name in ("dim", "seq_type", "type")]
+
+
+class _Unpickler(pickle._Unpickler):
+    """Of all names a pickle may say that of the original's InputType alone; no code is run that it names."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name == "InputType" and module in ("paddle.trainer.PyDataProvider2", "paddle.v2.data_type"):
+            return _PickledType
+        raise pickle.UnpicklingError(f"it names {module}.{name}")
+
+
+def _unpickled(written: bytes) -> dict[str, Any]:
+    """The original's {"protobin": ..., "data_type": [(name, InputType), ...]} as plain data."""
+    try:
+        content = _Unpickler(io.BytesIO(written), encoding="latin1").load()
+        types = [(name, type.numbers) for name, type in content["data_type"]]
+        network = content["protobin"]
+        return {
+            "protobin": network if isinstance(network, bytes) else network.encode("latin1"),
+            "data_type": types,
+        }
+    except pickle.UnpicklingError:
+        raise
+    except Exception as error:  # whatever a broken pickle does
+        raise pickle.UnpicklingError(f"{type(error).__name__}: {error}") from None
 
 
 def _listed(layers: Layers) -> list[Layer]:
@@ -165,6 +206,11 @@ def _listed(layers: Layers) -> list[Layer]:
         if not isinstance(layer, Layer):
             raise WrongCall(f"a network is made of layers, {layer!r} is none")
     return listed
+
+
+def _but_evaluators(layers: Layers) -> Layers:
+    """What is left of extra layers without evaluators, which are None: they are found by what they read."""
+    return layers if isinstance(layers, Layer) else [layer for layer in layers if layer is not None]
 
 
 def _reachable(outputs: Sequence[Layer]) -> dict[str, Layer]:

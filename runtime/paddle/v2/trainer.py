@@ -11,15 +11,16 @@ import logging
 import math
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 from paddle import _blas
-from paddle._absent import NotInThisRelease
 from paddle._data.ahead import Source, SourceAhead
 from paddle._engine.exchange import Exchange, ModeSpec
 from paddle._goodbye import Goodbye
-from paddle._launch.environ import reporter
+from paddle._launch.environ import InitFlags, reporter
 from paddle.v2 import _flags, event
 from paddle.v2._divergence import Divergence
 from paddle.v2._errors import WrongCall
@@ -53,7 +54,9 @@ class SGD:
     Several trainers may train one ``parameters``, in turns: each goes on from what the one before it made of
     them, with its own momentum and so on. One whose parameters live on parameter servers cannot, once another
     has taken them over. A job on parameter servers has one trainer with ``is_local=False`` in each process:
-    the servers refuse a second one, as its ``trainer_id`` is taken.
+    the servers refuse a second one, as its ``trainer_id`` is taken. ``pserver_spec``: with ``use_etcd=False``
+    their addresses, ``host:port,host:port``, in place of the flags; otherwise it says where etcd is, and
+    nothing is asked there.
     """
 
     def __init__(
@@ -71,18 +74,14 @@ class SGD:
         update_equation = getattr(update_equation, "_of_v2", lambda: update_equation)()  # a class of both
         if not isinstance(update_equation, Optimizer):
             raise WrongCall(f"update_equation is one of paddle.optimizer, not {update_equation!r}")
-        if pserver_spec is not None:
-            raise NotInThisRelease(
-                "pserver_spec is not in this release, which finds parameter servers by the flags pservers "
-                "and port of paddle.init"
-            )
         self._topology = Topology(cost, extra_layers=extra_layers)
         self.__topology_in_proto__ = self._topology.proto()  # as programs older than get_topology_proto ask
         parameters._pool.check(self._topology.proto().parameters)
-        self._parameters = parameters
+        self._parameters = self.__parameters__ = parameters  # the latter as programs in handlers ask
         self._is_local = is_local
         self._mode = update_equation.update.mode
-        self._flags = _flags.current()
+        self._flags = flags = _flags.current()
+        self._at = flags if is_local else _told(flags, pserver_spec, use_etcd)
         seed = self._flags.seed + (self._flags.trainer_id << 32)  # trainers drop out by masks of their own
         threads = self._flags.trainer_count
         self._training = Training(self._topology, parameters._pool, update_equation.update, seed, threads)
@@ -129,7 +128,7 @@ class SGD:
             raise WrongCall("the reader of train() is a callable that returns an iterator over batches")
         if not callable(handler):
             raise WrongCall("the event_handler of train() is a callable that takes an event")
-        feeder = DataFeeder(self._topology.fed_type(), feeding)
+        feeder = self._training.feeder(feeding)
         exchange = self._exchange or self._start()
         try:
             self._training.resume()
@@ -143,7 +142,7 @@ class SGD:
 
     def test(self, reader: Reader, feeding: Feeding = None) -> event.TestResult:
         """Compute cost and metrics over the batches that ``reader()`` yields; nothing is learned."""
-        feeder = DataFeeder(self._topology.fed_type(), feeding)
+        feeder = self._training.feeder(feeding)
         total = self._training.test((feeder(batch), len(batch)) for batch in reader())
         if not total.samples:
             raise WrongCall("the reader given to test() yielded no batch")
@@ -160,7 +159,7 @@ class SGD:
         self._succeeded()
 
     def _start(self) -> Exchange:
-        remote = None if self._is_local else _remote(self._flags)
+        remote = None if self._is_local else _remote(self._at)
         exchange = _local() if remote is None else _trained(remote, self._mode, self._flags)
         try:
             self._training.start(exchange, remote=not self._is_local)
@@ -251,6 +250,34 @@ def _trained(exchange: Any, mode: ModeSpec, flags: Any) -> Exchange:
     from paddle._pserver.trainer.trainer_modes import in_mode
 
     return in_mode(exchange, mode, flags.num_gradient_servers)
+
+
+def _told(flags: InitFlags, spec: str | None, use_etcd: bool) -> InitFlags:
+    """The flags with what ``spec`` says: ``host:port,host:port`` or, with ``use_etcd``, nothing: there is no
+    etcd, by which servers would be looked up, and they are those of the flags."""
+    if spec is None:
+        return flags
+    if use_etcd:
+        warnings.warn(
+            f"pserver_spec {spec}: no etcd is asked, parameter servers are those of the flags: "
+            f"{','.join(flags.pservers)} port {flags.port}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+        return flags
+    places: defaultdict[str, set[int]] = defaultdict(set)
+    for address in spec.split(","):
+        host, _, port = address.strip().rpartition(":")
+        if not host or not port.isdecimal():
+            raise WrongCall(f"pserver_spec without etcd is host:port,host:port, not {spec!r}")
+        places[host].add(int(port))
+    ports, *others = places.values()
+    if any(each != ports for each in others) or max(ports) - min(ports) >= len(ports):
+        raise WrongCall(
+            f"pserver_spec {spec!r}: hosts have the same ports, one behind another, as `paddle pserver "
+            "--port=7164 --ports_num=2` opens them"
+        )
+    return replace(flags, pservers=tuple(places), port=min(ports), ports_num=len(ports))
 
 
 def _remote(flags: Any) -> RemoteExchange:

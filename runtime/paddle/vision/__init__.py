@@ -10,11 +10,19 @@ from typing import Any
 
 from paddle._public_names import missing
 
-_MODULES = frozenset({"datasets", "models", "transforms"})
+_MODULES = frozenset({"datasets", "models", "ops", "transforms"})
 _IMAGES = {"backend": "pil"}
-_MODELS = "networks are written with paddle.static.nn and paddle.nn"
 
-__all__ = ["LeNet", "datasets", "get_image_backend", "models", "set_image_backend", "transforms"]
+__all__ = [
+    "LeNet",
+    "datasets",
+    "get_image_backend",
+    "image_load",
+    "models",
+    "ops",
+    "set_image_backend",
+    "transforms",
+]
 
 
 def set_image_backend(backend: str) -> None:
@@ -29,14 +37,25 @@ def get_image_backend() -> str:
     return _IMAGES["backend"]
 
 
+def image_load(path: str, backend: str | None = None) -> Any:
+    """A picture of a file: an image, or with "cv2" an array whose colours are blue, green, red."""
+    from paddle.dataset.image import load_image, pillow
+
+    chosen = get_image_backend() if backend is None else backend
+    if chosen not in ("pil", "cv2"):
+        raise ValueError(f"the backend of images is 'pil' (images) or 'cv2' (arrays), and not {backend!r}")
+    return pillow().open(path) if chosen == "pil" else load_image(path)
+
+
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"paddle.vision.{name}")
     if name in ("MNIST", "FashionMNIST", "Cifar10", "Cifar100"):
         return getattr(import_module("paddle.vision.datasets"), name)
-    if name == "LeNet":
-        return import_module("paddle.vision.models").LeNet
-    raise missing(__name__, name, _MODELS if name == "ops" else "")
+    models = import_module("paddle.vision.models")
+    if name in models.__all__:
+        return getattr(models, name)
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

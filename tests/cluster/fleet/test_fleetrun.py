@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,15 +52,59 @@ fleet.init_worker()
 """
 
 
+# Trains until it is killed.
+TRAINS = f"""{SERVER}
+import numpy as np
+
+exe = paddle.static.Executor()
+exe.run(paddle.static.default_startup_program())
+while True:
+    exe.run(feed={{"x": np.ones((4, 2), np.float32)}}, fetch_list=[loss])
+    print("a step", os.getpid(), flush=True)
+""".replace("import paddle\n", "import os, sys\nimport paddle\n", 1).replace(
+    "fleet.init_server()", "print('serves', flush=True)\n    fleet.init_server()"
+)
+
+
+ALONE = """
+import numpy as np
+import paddle
+import paddle.distributed.fleet as fleet
+
+paddle.enable_static()
+fleet.init(is_collective=True)
+x = paddle.static.data("x", [None, 2])
+loss = paddle.mean(paddle.static.nn.fc(x, 1))
+fleet.distributed_optimizer(paddle.optimizer.SGD(0.1)).minimize(loss)
+exe = paddle.static.Executor()
+exe.run(paddle.static.default_startup_program())
+exe.run(feed={"x": np.ones((4, 2), "float32")}, fetch_list=[loss])
+print("trained as", fleet.worker_index(), "of", fleet.worker_num(), flush=True)
+raise SystemExit(int(__import__("sys").argv[1]))
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "train.py").write_text(PROGRAM)
     return tmp_path
 
 
+_launched: list[subprocess.Popen[str]] = []
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on() -> Iterator[None]:
+    """A test that fails leaves no job, which would train for ever beside the others."""
+    yield
+    while _launched:
+        with _launched.pop() as job:
+            job.terminate()
+
+
 def launch(folder: Path, *words: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "paddle.distributed.launch", "--server_num=1", "--worker_num=2"]
-    return subprocess.Popen(
+    job = subprocess.Popen(
         [*command, "train.py", *words],
         cwd=folder,
         env=environment(),
@@ -67,6 +112,8 @@ def launch(folder: Path, *words: str) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
+    _launched.append(job)
+    return job
 
 
 def pids(folder: Path) -> list[int]:
@@ -106,6 +153,27 @@ def test_the_status_is_that_of_the_trainer_that_failed_and_its_words_are_shown(f
     assert all(map(is_gone, pids(folder)))
 
 
+def stepped(log: Path) -> int:
+    """The process that has written whole lines of steps there, 0 before."""
+    found = re.search(r"^a step (\d+)\n", log.read_text() if log.exists() else "", re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+@pytest.mark.parametrize("id", [0, 1])
+def test_of_a_worker_that_is_killed_the_server_says_so_and_blames_no_other(folder, id) -> None:
+    (folder / "train.py").write_text(TRAINS)
+    job = launch(folder)
+    logs = [folder / "log" / f"workerlog.{worker}" for worker in range(2)]
+    until(lambda: all(map(stepped, logs)), "a step of both")
+    os.kill(stepped(logs[id]), signal.SIGKILL)
+    _, said = job.communicate(timeout=60)
+    assert job.returncode == 137
+    assert f"trainer-{id} was killed by SIGKILL" in said
+    served = (folder / "log" / "serverlog.0").read_text()
+    assert f"the job is broken: trainer-{id} was killed by SIGKILL" in served
+    assert "ToldToStop" not in served
+
+
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_who_ends_the_launcher_ends_every_process(folder, signum) -> None:
     job = launch(folder, "wait")
@@ -113,6 +181,19 @@ def test_who_ends_the_launcher_ends_every_process(folder, signum) -> None:
     os.kill(job.pid, signum)
     job.communicate(timeout=30)
     assert job.returncode == (-signum if signum == signal.SIGKILL else 128 + signum)
+    until(lambda: all(map(is_gone, pids(folder))), "no process is left")
+
+
+def test_an_agent_that_is_killed_ends_every_process_and_is_told_with_its_machine(folder) -> None:
+    job = launch(folder, "wait")
+    until(lambda: len(pids(folder)) == 6, "all three processes and a child of each")
+    children = [path.read_text() for path in Path(f"/proc/{job.pid}/task").glob("*/children")]
+    for agent in map(int, " ".join(children).split()):
+        os.kill(agent, signal.SIGKILL)
+    _, errors = job.communicate(timeout=30)
+    assert job.returncode == 1
+    told = "127.0.0.1: its agent .* `dmesg .*; all processes of the job on this machine are stopped$"
+    assert re.search(told, errors, re.MULTILINE), errors
     until(lambda: all(map(is_gone, pids(folder))), "no process is left")
 
 
@@ -145,3 +226,39 @@ def test_a_process_that_a_platform_has_placed_runs_the_program_itself(folder) ->
         timeout=30,
     )
     assert done.stdout == "3 ['place.py', 'a']\n", done.stderr
+
+
+@pytest.mark.parametrize("status", [0, 7])
+def test_one_process_without_servers_just_runs_and_what_it_prints_is_shown(tmp_path, status) -> None:
+    (tmp_path / "train.py").write_text(ALONE)
+    command = [sys.executable, "-m", "paddle.distributed.launch", "--nproc_per_node=1", "train.py"]
+    done = subprocess.run(
+        [*command, str(status)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "trained as 0 of 1\n", done.stderr
+    assert done.returncode == status
+    assert (tmp_path / "log" / "workerlog.0").read_text().endswith("trained as 0 of 1\n")
+    assert "parameter server" not in done.stderr
+
+
+@pytest.mark.parametrize("away", [">/dev/full", ">&-", "| :", "| cat"])
+def test_what_it_prints_may_be_read_by_nobody_or_have_letters_that_a_locale_lacks(tmp_path, away) -> None:
+    (tmp_path / "train.py").write_text("import os\nfor _ in range(99): os.write(1, 'ä\\n'.encode())\n")
+    fleetrun = f"{sys.executable} -m paddle.distributed.launch --nproc_per_node=1 train.py"
+    done = subprocess.run(
+        ["sh", "-c", f"({fleetrun}; echo status $? >&2) {away}"],
+        cwd=tmp_path,
+        env=environment(PYTHONIOENCODING="ascii"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    started, *rest = done.stderr.splitlines()
+    assert (started.partition(": ")[0], rest) == ("paddle.distributed.launch", ["status 0"])
+    assert (tmp_path / "log" / "workerlog.0").read_bytes() == "ä\n".encode() * 99
+    assert done.stdout == ("\\xe4\n" * 99 if away == "| cat" else "")

@@ -28,7 +28,7 @@ def dispatched(package: Path, hosts: int, ports_num: int, *words: str) -> np.nda
     shutil.copy(PROGRAM, package / "train.py")
     conf = package.parent / f"conf_of_{package.name}.py"
     conf.write_text(f"HOSTS = {['local'] * hosts}\nROOT_DIR = {str(package.parent / 'jobs')!r}\n")
-    port = free_port(["127.0.0.1", "127.0.0.2", "127.0.0.3"], 2 * ports_num)
+    port = free_port(["127.0.0.1", "127.0.0.2", "127.0.0.3"], 2 * ports_num + 1)
     ports = [f"--port={port}", f"--ports_num={ports_num}", f"--ports_num_for_sparse={ports_num}"]
     done = subprocess.run(
         [sys.executable, "paddle.py", f"--conf={conf}", f"--job_dispatch_package={package}", *ports, *words],

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import paddle
 from tests.cluster.by_hand import environment
 
 pytestmark = pytest.mark.cluster
@@ -81,4 +82,13 @@ def test_each_file_is_whole_and_a_module_of_the_program_may_load_behind_init_wor
             for line in (tmp_path / saved / "table_txt" / f"table.block{place}.txt").read_text().splitlines()
         ]
         assert sorted(int(line.split("\t")[0]) for line in lines) == list(range(50))
+    model = tmp_path / "saved-model"
+    assert (model / "dnn_plugin" / "__model__").samefile(model / "__model__")  # where programs of 2.2 on look
+    with paddle.static.scope_guard(paddle.static.Scope()):
+        executor = paddle.static.Executor()
+        program, feeds, targets = paddle.static.load_inference_model(
+            str(model / "dnn_plugin"), executor, model_filename="__model__"
+        )
+        fed = {feeds[0]: np.array([[3]])}
+        assert executor.run(program, feed=fed, fetch_list=targets)[0].shape == (1, 1)
     assert not [path for path in tmp_path.rglob("*") if ".new" in path.name or path.name.startswith(".")]

@@ -61,6 +61,28 @@ def begun(
     ]
 
 
+UNLISTED = ["--nnodes=2", "--server_num=1", "--trainer_num=1", "train.py"]
+
+
+def met(machines: dict[str, Path], *words: str) -> list[subprocess.Popen[str]]:
+    """The same command on each machine, which lists nobody."""
+    return [
+        subprocess.Popen(
+            [sys.executable, "-m", "paddle.distributed.launch", *words],
+            cwd=folder,
+            env=environment(POD_IP=host, PADDLE_TOKEN_FILE="job.token"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for host, folder in machines.items()
+    ]
+
+
+def master() -> str:
+    return f"--master={HOSTS[0]}:{free_port(HOSTS)}"
+
+
 def launched(machines: dict[str, Path], *words: str) -> list[tuple[int, str, str]]:
     """Of each machine: the status, what its launcher said, and what its worker printed."""
     jobs = begun(machines, *words)
@@ -97,6 +119,44 @@ def test_a_worker_that_fails_ends_the_job_on_both_and_both_say_why(machines: dic
     assert (first, second) == (1, 1)
     assert re.search(r"trainer 1 at \S+ .*failed: ValueError: there is no part-7", said), said
     assert re.search(r"trainer-1 ended with status 1 .*\n(.*\n)*.*ValueError: there is no part-7", of_culprit)
+
+
+def test_machines_that_nobody_lists_meet_and_learn_what_one_process_does(machines: dict[str, Path]) -> None:
+    alone = subprocess.run(
+        [sys.executable, str(PROGRAM)], env=environment(), capture_output=True, text=True, timeout=60
+    )
+    jobs = met(machines, master(), *UNLISTED)
+    said, of_second = outputs_of(jobs)
+    assert [job.returncode for job in jobs] == [0, 0], said + of_second
+    told = re.compile("2 machines with 2 servers and 2 workers: (.*), (.*); this is number (.)\n")
+    ordered, numbers = zip(*((m[:2], m[2]) for (m,) in map(told.findall, [said, of_second])), strict=True)
+    assert {*numbers} == {"0", "1"}, "both can reach the place, and who comes first is number 0"
+    assert ordered[0] == ordered[1] == tuple(HOSTS[int(number)] for number in numbers)
+    logs = [losses(log_of(folder)) for folder in machines.values()]
+    np.testing.assert_allclose((logs[0] + logs[1]) / 2, losses(alone.stdout), rtol=1e-6)
+
+
+@pytest.mark.thorough
+def test_who_names_no_place_to_meet_is_told_the_command_for_the_others(machines: dict[str, Path]) -> None:
+    (first, here), (second, there) = machines.items()
+    (job,) = met({first: here}, *UNLISTED)
+    assert job.stdout is not None
+    command = job.stdout.readline().partition("call on the others: python -m paddle.distributed.launch ")[2]
+    (other,) = met({second: there}, *command.split())
+    said, of_second = outputs_of([job, other])
+    assert (job.returncode, other.returncode) == (0, 0), said + of_second
+    assert f"--master={HOSTS[0]}:" in command and "2 machines with 2 servers and 2 workers" in said
+
+
+def test_who_is_stopped_while_it_waits_for_the_others_ends_at_once(machines: dict[str, Path]) -> None:
+    only = dict([next(iter(machines.items()))])
+    (job,) = met(only, master(), *UNLISTED)
+    assert job.stdout is not None
+    line = job.stdout.readline()
+    job.send_signal(signal.SIGINT)
+    (said,) = outputs_of([job])
+    assert (job.returncode, "waits for 1 other machine of the job at 127.0.0.1" in line) == (130, True)
+    assert said == "paddle.distributed.launch: stopped by SIGINT\n"
 
 
 _KILLED = "os.kill(os.getpid(), 9)"

@@ -263,11 +263,9 @@ def lines(folder: Path, *, follow: bool) -> Iterator[str]:
 
 def execute() -> int:
     words = [word for word in WORDS[1:] if word != "-i"]
-    folder, command = PODS / words[0], words[words.index("--") + 1 :]
+    folder = PODS / words[0]
     workspace = (folder / "workspace").read_text()
-    if command[0] == "touch":
-        Path(workspace, ".job.stop").touch()
-        return 0
+    command = [word.replace("/paddle/workspace/", f"{workspace}/") for word in words[words.index("--") + 1 :]]
     process = subprocess.Popen(command, stdin=subprocess.PIPE)
     assert process.stdin is not None
     threading.Thread(target=process.wait, daemon=True).start()
@@ -293,11 +291,18 @@ def delete() -> None:
 
 
 def end(folder: Path) -> None:
-    if (folder / "pid").exists() and ended(folder) is None:
-        os.kill(int((folder / "pid").read_text()), signal.SIGTERM)
-        until = time.monotonic() + 10
-        while ended(folder) is None and time.monotonic() < until:
+    """Take a pod away, also one that another call is about to start, or that does not end when asked to."""
+    told, began = folder / "pid", time.monotonic()
+    while not (told.exists() and told.read_text()) and time.monotonic() < began + 1:
+        time.sleep(0.02)
+    if told.exists() and ended(folder) is None:
+        pid = int(told.read_text())
+        os.kill(pid, signal.SIGTERM)
+        while ended(folder) is None and time.monotonic() < began + 10:
             time.sleep(0.02)
+        if ended(folder) is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
     subprocess.run(["rm", "-rf", str(folder)], check=True)
 
 

@@ -130,7 +130,7 @@ def test_what_the_page_says_can_stand_in_conf_py_is_read_there(cluster: StandIn,
         "KUBERNETES_NAMESPACE": "training",
         "KUBERNETES_CONTEXT": "far",
     }
-    (line,) = [line for line in PAGE.splitlines() if "can stand in `conf.py`" in line]
+    (line,) = [line for line in PAGE.splitlines() if "can be in `conf.py`" in line]
     assert set(re.findall(r"`([A-Z_]+)(?: = \"kubernetes\")?`", line)) == said.keys()
     conf = package.parent / "conf.py"
     conf.write_text("".join(f"{name} = {value!r}\n" for name, value in said.items()))

@@ -166,7 +166,7 @@ def test_the_status_of_the_rank_that_fails_is_that_of_mpirun(mpi, cluster) -> No
     status, output = mpi.run("--map-by", "node", f"{FOLDER}/start_mpi_train.sh", "train.py", "1")
     assert status == 7
     assert "paddle rank 1: trainer-1 ended with status 7" in output
-    assert f"all it printed is in {FOLDER}/logs/train.log" in output
+    assert f"its full output is in {FOLDER}/logs/train.log" in output
     until(lambda: not mpi.left(), "the end of the other ranks", PROMISED_S)
 
 

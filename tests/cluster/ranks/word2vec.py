@@ -17,10 +17,10 @@ from pathlib import Path
 
 from tests.cluster.by_hand import free_port
 from tests.fresh import ROOT
+from tests.waiting import PATIENCE_S
 
 NODES = 3
 PASSES = 2
-PATIENCE_S = 120.0
 # Python's own documentation, of which 32 batches for each node: enough to learn something.
 _PREPARE = "import prepare; prepare.treebank = lambda: None; prepare.MAX_GRAMS = 3072; prepare.main()"
 _DIGEST = re.compile(r"^parameters (\w{16})$", re.MULTILINE)

@@ -64,5 +64,5 @@ def test_what_is_not_plainly_written_is_left_to_the_twin(line: bytes) -> None:
 def test_a_bad_line_among_many_is_told_by_its_number() -> None:
     lines = [b"%d\t1\t0\t1\t1,2,\n" % id for id in range(3000)]
     lines[2500] = b"7\t1\t0\t1\t1,two,\n"
-    with pytest.raises(ValueError, match=r"a\.txt, line 2511 is no row of a table: '7\\t1\\t0\\t1\\t1,two"):
+    with pytest.raises(ValueError, match=r"a\.txt, line 2511 is not a row of a table: '7\\t1\\t0"):
         row_lines.read(lines, "a.txt", 10)

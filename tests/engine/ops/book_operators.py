@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby, pairwise, product
 
 import numpy as np
@@ -128,7 +129,7 @@ CTC = {"X": SHARES, "Offsets": OFFSETS, "Label": TAGS, "LabelOffsets": TAG_OFFSE
 CRF = {"X": X, "Label": LABEL, "Transition": CHAIN, "Offsets": OFFSETS}
 RANKED = {"X": COLUMN, "Score": np.array([[2.0], [0], [1], [0], [3]]), "Offsets": OFFSETS}
 CUT = {"axes": (0, 1), "starts": (1, 0), "ends": (3, 3)}
-AROUND = ((1, 0), (0, 2))
+AROUND, WIDE = ((1, 0), (0, 2)), ((4, 2), (0, 3))
 
 
 def shares_of_gain() -> np.ndarray:
@@ -149,6 +150,10 @@ BOOK = [
     Case("outer_product", {"X": X, "Y": Z}, lambda: np.einsum("na,nb->nab", X, Z)),
     Case("slice", {"X": X}, lambda: X[1:3, :3], CUT),
     Case("pad", {"X": X}, lambda: np.pad(X, AROUND), {"paddings": AROUND}),
+    *(
+        Case("pad", {"X": X}, partial(np.pad, X, WIDE, mode), {"paddings": WIDE, "mode": mode})
+        for mode in ("reflect", "edge")
+    ),
     Case("transpose", {"X": MAPS}, lambda: MAPS.transpose(2, 0, 3, 1), {"axis": (2, 0, 3, 1)}),
     Case("reverse", {"X": X}, lambda: X[:, ::-1], {"axis": 1}),
     Case("repeat", {"X": COLUMN}, lambda: np.tile(COLUMN, (1, 3)), {"axis": 1, "times": 3}),

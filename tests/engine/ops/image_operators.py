@@ -62,7 +62,29 @@ def summed(around: tuple[tuple[int, int], ...]) -> np.ndarray:
     return pooled(around, np.mean, 0.0)
 
 
+def beyond(of: Any, fill: float) -> np.ndarray:
+    """The last row of windows, and the last two columns, see nothing."""
+    found = pooled(FAR, of, fill)
+    found[:, :, 3], found[..., 6:] = 0, 0
+    return found
+
+
+def one_place() -> np.ndarray:
+    """What filters larger than the image, by less than a step, see of it."""
+    return np.einsum("ncyx,fcyx->nf", IMAGES[:, :, :2, :1], FILTERS[:, :, :2, :1])[..., None, None]
+
+
+def mean_seen(window: np.ndarray, axis: tuple[int, int]) -> np.ndarray:
+    mean: np.ndarray = np.nansum(window, axis) / np.maximum((~np.isnan(window)).sum(axis), 1)
+    return mean
+
+
 POOL = {"ksize": (3, 2)}
+FAR = ((0, 4), (0, 3))
+APART = {"strides": (2, 2)}
+LARGER = {"ksize": (6, 8), "strides": (3, 3)}
+STICKS_OUT = {"ksize": (6, 8), "strides": (2, 2), "ceil_mode": True}
+BEYOND = {"strides": (2, 1), "paddings": (0, 4, 0, 3)}
 PICTURES = [
     *BOXES,
     Case("conv2d", {"X": IMAGES, "Filter": FILTERS}, lambda: convolved(SIDES), TOLD),
@@ -73,6 +95,12 @@ PICTURES = [
     Case("max_pool2d", {"X": IMAGES}, lambda: pooled(SAME, np.max, -9), {**POOL, **NAMED}),
     Case("average_pool2d", {"X": IMAGES}, lambda: pooled(SIDES, np.nanmean, np.nan), {**POOL, **TOLD}),
     Case("average_pool2d", {"X": IMAGES}, lambda: summed(SAME), {**POOL, **NAMED, "exclusive": False}),
+    Case("max_pool2d", {"X": IMAGES}, lambda: beyond(np.max, -9), {**POOL, **BEYOND}),
+    Case("average_pool2d", {"X": IMAGES}, lambda: beyond(mean_seen, np.nan), {**POOL, **BEYOND}),
+    Case("conv2d", {"X": IMAGES[:, :, :2, :1], "Filter": FILTERS}, one_place, APART),
+    Case("max_pool2d", {"X": IMAGES}, lambda: parts(1, 1), LARGER),
+    Case("average_pool2d", {"X": IMAGES}, lambda: IMAGES.mean((2, 3), keepdims=True), LARGER),
+    Case("max_pool2d", {"X": IMAGES}, lambda: parts(1, 1), STICKS_OUT),
     Case("adaptive_max_pool2d", {"X": IMAGES}, lambda: parts(2, 4), {"size": (2, 4)}),
     Case("adaptive_max_pool2d", {"X": IMAGES}, lambda: parts(7, 3), {"size": (7, 3)}),
     Case("squared_l2_norm", {"X": ROW}, lambda: np.array([(ROW**2).sum()])),
@@ -80,7 +108,8 @@ PICTURES = [
     Case("clip_by_norm", {"X": ROW, "Squares": np.array([4.0])}, lambda: ROW, {"max_norm": 3.0}),
 ]
 PICTURES_WRONG = [
-    ("max_pool2d", {"X": IMAGES}, {**POOL, "paddings": (0, 3, 0, 0)}, "let a window .* see no pixel"),
     ("conv2d", {"X": IMAGES[:, :, :1], "Filter": FILTERS}, {"paddings": (0, 1, 0, 0)}, "does not fit"),
+    ("max_pool2d", {"X": IMAGES}, {"ksize": (7, 2), "strides": (2, 1)}, "7 by steps of 2 does not fit 5"),
+    ("max_pool2d", {"X": IMAGES}, {**STICKS_OUT, "ksize": (6, 10)}, "10 by steps of 2 does not fit 6"),
     ("adaptive_max_pool2d", {"X": IMAGES}, {"size": (0, 2)}, "one part or more"),
 ]

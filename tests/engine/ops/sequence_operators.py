@@ -27,6 +27,14 @@ def windows() -> np.ndarray:
     return np.array(rows)
 
 
+def overhanging() -> np.ndarray:
+    """Of 2 by 2, by steps of 2, with a column of zeros on the left and as many behind as are needed."""
+    framed, rows = np.pad(IMAGES, ((0, 0), (0, 0), (0, 1), (1, 2))), []
+    for image in framed:
+        rows += [image[:, y : y + 2, x : x + 2].ravel() for y in (0, 2) for x in (0, 2, 4)]
+    return np.array(rows)
+
+
 def padded() -> np.ndarray:
     out = np.full((3, 4, 4), 1.5)
     out[0, :2], out[2, :3] = X[:2], X[2:]
@@ -57,10 +65,17 @@ SEQUENCES = [
         windows,
         {"kernels": (2, 3), "strides": (2, 1), "paddings": (1, 0, 0, 1)},
     ),
+    Case(
+        "image_windows",  # places that stick out: zeros behind an image are as many as the last one needs
+        {"X": IMAGES},
+        overhanging,
+        {"kernels": (2, 2), "strides": (2, 2), "paddings": (0, 1)},
+    ),
     Case("sequence_scatter", {"X": X[:3], "Ids": IDS, "Offsets": OFFSETS, "Updates": UPDATES}, scattered),
 ]
 
 SEQUENCE_OTHERS = [
+    Case("even_offsets", {"X": RNG.normal(size=(6, 4)), "Of": IMAGES}, lambda: np.array([0, 3, 6])),
     Case("sequence_lengths", {"Offsets": OFFSETS}, lambda: LENGTHS),
     Case(
         "sequence_mask",

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paddle._engine.ops.convolution import NUMBERS, PLACES
+from paddle._engine import tiled
+from paddle._engine.kernels.matrices import amx, tiles
+from paddle._engine.ops.convolving import filtering
+from paddle._engine.ops.convolving.convolution import NUMBERS, PLACES
 from paddle._engine.program import Form
 from paddle._engine.registry import Forms, row
 from paddle._engine.single import Single
@@ -65,6 +68,11 @@ SHAPES = {
     "groups, side by side": Shape((9, 6, 8, 8), 4, (3, 3), groups=2),
     "groups, in lines": Shape((2, 60, 24, 24), 4, (3, 3), groups=2, dilations=(2, 3)),
     "a filter for each channel": Shape((3, 8, 20, 21), 8, (3, 3), strides=(2, 2), paddings=(1, 1), groups=8),
+    "many filters, lines of one image": Shape((2, 10, 40, 41), 20, (3, 3), paddings=(1, 1)),
+    "many filters, the last portion fewer lines": Shape((1, 40, 23, 37), 33, (3, 3)),
+    "many filters, images side by side, the last ones fewer": Shape((31, 10, 6, 7), 40, (3, 3)),
+    "many filters in groups": Shape((2, 60, 24, 24), 40, (3, 3), groups=2, dilations=(2, 3)),
+    "many filters of single pixels, in lines": Shape((2, 300, 20, 20), 40, (1, 1)),
     "single pixels": Shape((3, 5, 20, 21), 4, (1, 1)),
     "single pixels in groups": Shape((2, 300, 20, 20), 4, (1, 1), groups=2),
     "single pixels of small images": Shape((9, 5, 6, 7), 4, (1, 1)),
@@ -89,6 +97,26 @@ def test_a_convolution_and_its_gradients_are_sums_over_windows(shape: Shape, dty
     found = single.gradient(given, ["X", "Filter"])
     close(found["Filter"][0], twins.weighed(images, given, shape.frame, shape.groups))
     close(found["X"][0], twins.given_back(images.shape, filters, given, shape.frame))
+
+
+MANY = {name: shape for name, shape in SHAPES.items() if name.startswith("many filters")}
+
+
+@pytest.mark.parametrize("shape", MANY.values(), ids=MANY)
+def test_many_filters_are_multiplied_by_loops_for_many_rows(
+    shape: Shape, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a processor where these are ahead of BLAS from so many on."""
+    monkeypatch.setattr(amx, "is_there", lambda: False)
+    monkeypatch.setattr(tiles, "IS_AHEAD", True)
+    monkeypatch.setattr(tiles, "FEWEST", 17)
+    monkeypatch.setattr(tiled, "threads", lambda: 1)
+    window = shape.images[1] // shape.groups * shape.window[0] * shape.window[1]
+    many = shape.filters // shape.groups
+    assert set(filtering.room(many, window, PLACES, "float32")) == {"rows", "columns", "tile"}
+    assert filtering.room(16, window, PLACES, "float32") == {}
+    test_a_convolution_and_its_gradients_are_sums_over_windows(shape, "float32")
+    test_equal_images_give_equal_bits(shape)
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

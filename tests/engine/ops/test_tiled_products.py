@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -11,15 +15,19 @@ from hypothesis import strategies as st
 
 from paddle._blas import _loaded
 from paddle._engine import blas, tiled
-from paddle._engine.kernels import blocks, products
-from paddle._engine.kernels.tiles import ROWS, SQUARE, WIDTH
+from paddle._engine.kernels.matrices import amx, blocks, pieces, products, tiles
+from paddle._engine.kernels.matrices.tiles import ROWS, SQUARE, WIDTH
 from paddle._engine.program import Form
 from paddle._engine.single import Single
 
+ROOT = Path(__file__).resolve().parents[3]
 ROWS_OF_X = st.integers(1, WIDTH + SQUARE + 3)
 HEIGHTS = st.integers(1, 4 * ROWS * 2 + 3)
 WIDTHS = st.integers(WIDTH, 3 * WIDTH + 1)
-LOOPS = st.sampled_from([products, blocks])
+FOR_MANY = [blocks, *([pieces] if amx.is_there() else [])]
+"""Loops for many rows that this processor has."""
+
+LOOPS = st.sampled_from([products, *FOR_MANY])
 EMPTY = np.empty((0, 0), np.float32)
 
 
@@ -83,57 +91,87 @@ def test_the_way_back_is_two_products_by_the_matrix_as_it_was(
         close(mine, twin)
 
 
+@pytest.mark.parametrize("loops", FOR_MANY)
 @pytest.mark.parametrize("is_added", [True, False], ids=["a parameter", "a gradient"])
-def test_sums_that_are_longer_than_a_piece_are_whole(is_added: bool) -> None:
-    n, height, width = 2 * blocks.DEPTH + 5, blocks.DEPTH + 9, blocks.DEPTH + 83
+def test_sums_that_are_longer_than_what_is_laid_out_are_whole(is_added: bool, loops: ModuleType) -> None:
+    n, height, width = 2 * loops.DEPTH + 5, loops.DEPTH + 9, loops.DEPTH + 83
     x, y, slope = drawn(5, (n, height), (height, width), (n, width))
     out, below, target = np.empty_like(slope), np.empty_like(x), y.copy()
-    blocks.multiply(x, y, out, 0, width, *rooms(blocks.room(n, height, width)))
-    room = rooms(blocks.room_back(n, height, width))
-    blocks.multiply_back(x, 0, slope, y, target, below, np.float32(-0.5), is_added, room)
+    loops.multiply(x, y, out, 0, width, *rooms(loops.room(n, height, width)))
+    room = rooms(loops.room_back(n, height, width))
+    loops.multiply_back(x, 0, slope, y, target, below, np.float32(-0.5), is_added, room)
     wide = [each.astype(np.float64) for each in (x, y, slope)]
     close_by_length(out, wide[0] @ wide[1], height)
     close_by_length(below, wide[2] @ wide[1].T, width)
     close_by_length(target, -0.5 * wide[0].T @ wide[2] + (wide[1] if is_added else 0), n)
 
 
-def test_numbers_are_the_same_however_many_are_computed_together() -> None:
+@pytest.mark.parametrize("loops", FOR_MANY)
+def test_numbers_are_the_same_however_many_are_computed_together(loops: ModuleType) -> None:
     """So threads that cut a parameter, or the rows, differ from one in nothing but what they add up."""
     n, height, width = 83, 70, 150
     x, y, slope = drawn(7, (n, height), (height, width), (n, width))
     out, part = np.empty_like(slope), np.empty_like(slope)
-    blocks.multiply(x, y, out, 0, width, *rooms(blocks.room(n, height, width)))
+    loops.multiply(x, y, out, 0, width, *rooms(loops.room(n, height, width)))
     for columns in ((0, 37), (37, width)):
-        blocks.multiply(x, y, part, *columns, *rooms(blocks.room(n, height, width)))
+        loops.multiply(x, y, part, *columns, *rooms(loops.room(n, height, width)))
     np.testing.assert_array_equal(part, out)
     part = np.empty((41, width), np.float32)
-    blocks.multiply(x[:41], y, part, 0, width, *rooms(blocks.room(41, height, width)))
+    loops.multiply(x[:41], y, part, 0, width, *rooms(loops.room(41, height, width)))
     np.testing.assert_array_equal(part, out[:41])
 
 
+@pytest.mark.parametrize("loops", FOR_MANY)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_stays_in_its_row_and_column(value: float) -> None:
+def test_what_is_not_finite_stays_in_its_row_and_column(value: float, loops: ModuleType) -> None:
     n, height, width = 21, 70, 3 * WIDTH + 5
     x, y, slope = drawn(8, (n, height), (height, width), (n, width))
     x[2, 3] = slope[4, 5] = value
     out, below, target = np.empty_like(slope), np.empty_like(x), np.empty_like(y)
-    blocks.multiply(x, y, out, 0, width, *rooms(blocks.room(n, height, width)))
-    room = rooms(blocks.room_back(n, height, width))
-    blocks.multiply_back(x, 0, slope, y, target, below, np.float32(1), False, room)
+    loops.multiply(x, y, out, 0, width, *rooms(loops.room(n, height, width)))
+    room = rooms(loops.room_back(n, height, width))
+    loops.multiply_back(x, 0, slope, y, target, below, np.float32(1), False, room)
     for found, expected in ((out, x @ y), (below, slope @ y.T), (target, x.T @ slope)):
-        np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
-        np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
+        np.testing.assert_array_equal(np.isfinite(found), np.isfinite(expected))
+        if loops is not pieces:  # a piece of the other number may be 0
+            np.testing.assert_array_equal(np.isinf(found), np.isinf(expected))
 
 
-@pytest.fixture(params=["as few", "as many"])
+@given(st.floats(2.0**-110, 2.0**127, width=32), st.booleans())
+def test_a_number_is_the_sum_of_its_pieces_and_each_has_eight_bits(number: float, is_negative: bool) -> None:
+    given = np.array([-number if is_negative else number], np.float32)
+    found = pieces.numpy_pieces(given)
+    assert sum(float(piece[0]) for piece in found) == float(given[0])
+    assert not any(piece.view(np.uint32)[0] & 0xFFFF for piece in found)
+
+
+@pytest.mark.parametrize("loops", FOR_MANY)
+@pytest.mark.parametrize("spread", [0, 12], ids=["alike", "of very different sizes"])
+def test_sums_are_as_near_as_those_of_blas(loops: ModuleType, spread: int) -> None:
+    """Each by what its products come to: no number is lost beside a larger one of another row or column."""
+    rng = np.random.default_rng(9)
+    x, y = drawn(9, (96, 700), (700, 128))
+    x *= np.exp2(rng.integers(-spread, spread + 1, x.shape)).astype(np.float32)
+    y *= np.exp2(rng.integers(-spread, spread + 1, y.shape)).astype(np.float32)
+    out = np.empty((96, 128), np.float32)
+    loops.multiply(x, y, out, 0, 128, *rooms(loops.room(96, 700, 128)))
+    wide = [each.astype(np.float64) for each in (x, y)]
+
+    def error(found: np.ndarray) -> float:
+        return float(np.sqrt(np.mean(((found - wide[0] @ wide[1]) / (abs(wide[0]) @ abs(wide[1]))) ** 2)))
+
+    assert error(out) < max(error(x @ y), 2.0**-26)
+
+
+@pytest.fixture(params=[products, *FOR_MANY])
 def loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The loops that multiply some twenty rows, as on a processor where those of many are ahead."""
-    if request.param == "as few":
-        return products
-    monkeypatch.setattr(products, "MOST", 3)
-    monkeypatch.setattr(blocks, "IS_AHEAD", True)
+    """The loops that multiply some twenty rows, as on a processor where these are ahead."""
+    monkeypatch.setattr(amx, "is_there", lambda: request.param is pieces)
+    monkeypatch.setattr(tiles, "IS_AHEAD", request.param is blocks)
     monkeypatch.setattr(tiled, "threads", lambda: 1)
-    return blocks
+    monkeypatch.setattr(tiles, "FEWEST", 4)
+    found: ModuleType = request.param
+    return found
 
 
 @pytest.mark.parametrize("wanted", [["X"], ["Y"], ["X", "Y"]], ids="".join)
@@ -151,7 +189,12 @@ def test_a_layer_is_near_float64(wanted: list[str], loops: ModuleType) -> None:
         np.testing.assert_allclose(narrow, wide, rtol=1e-3, atol=1e-4)
 
 
-def test_few_rows_of_a_matrix_that_is_large_are_multiplied_so_everywhere() -> None:
+def test_few_rows_of_a_matrix_that_is_large_are_multiplied_so_everywhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(amx, "is_there", lambda: False)
+    monkeypatch.setattr(tiles, "IS_AHEAD", False)
+
     def pays(rows: int, shape: tuple[int, ...]) -> bool:
         return tiled.way(rows, shape, "float32", "float32") is products
 
@@ -161,6 +204,11 @@ def test_few_rows_of_a_matrix_that_is_large_are_multiplied_so_everywhere() -> No
     assert not pays(32, (64, 64)) and not pays(32, (4, 64, 640))
 
 
+def left_over(rows: int) -> ModuleType | None:
+    """What multiplies so many where no loop for many does."""
+    return products if rows <= products.MOST else None
+
+
 @pytest.mark.parametrize(
     ("is_measured", "threads"), [(True, 1), (False, 1), (True, 2), (True, None)], ids=str
 )
@@ -168,23 +216,57 @@ def test_many_rows_are_multiplied_so_where_that_was_measured(
     is_measured: bool, threads: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Against OpenBLAS of one thread: who gave it several keeps them."""
-    monkeypatch.setattr(blocks, "IS_AHEAD", is_measured)
+    monkeypatch.setattr(amx, "is_there", lambda: False)
+    monkeypatch.setattr(tiles, "IS_AHEAD", is_measured)
     monkeypatch.setattr(tiled, "threads", lambda: threads)
     is_ahead = is_measured and threads == 1
     many = blocks if is_ahead else None
     assert tiled.way(1024, (256, 10_000), "float32", "float32") is many
-    assert tiled.way(512, (429, 400), "float32", "float32") is many
+    assert tiled.way(tiles.FEWEST, (429, 400), "float32", "float32") is (many or left_over(tiles.FEWEST))
+    assert tiled.way(tiles.FEWEST - 1, (429, 400), "float32", "float32") is left_over(tiles.FEWEST - 1)
     assert tiled.way(1024, (256, 10_000), "float64", "float64") is None
     assert tiled.way(1024, (15, 10_000), "float32", "float32") is None
     forms = Form((1024, 256), "float32"), Form((256, 10_000), "float32")
     assert bool(tiled.room(*forms)) == bool(tiled.room_back(*forms)) == is_ahead
 
 
+@pytest.mark.parametrize("threads", [1, 2, None])
+def test_a_processor_that_multiplies_matrices_by_itself_does_so_from_some_rows_on(
+    threads: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(amx, "is_there", lambda: True)
+    monkeypatch.setattr(tiled, "threads", lambda: threads)
+    many = pieces if threads == 1 else None
+    assert tiled.way(1024, (256, 10_000), "float32", "float32") is many
+    assert tiled.way(pieces.FEWEST, (256, 10_000), "float32") is (many or products)
+    assert tiled.way(pieces.FEWEST - 1, (256, 10_000), "float32") is products
+    assert tiled.way(1024, (256, 10_000), "float64", "float64") is None
+
+
+def test_where_linux_gives_no_leave_it_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(amx, "FEATURES", ",".join(amx.NEEDED))
+    asked = []
+
+    class Library:
+        def __init__(self, name: None) -> None:
+            pass
+
+        def syscall(self, *number: int) -> int:
+            asked.append(number)
+            return -1
+
+    monkeypatch.setattr(amx.ctypes, "CDLL", Library)
+    assert not amx.is_there.__wrapped__() and len(asked) == 1
+    monkeypatch.setattr(amx, "FEATURES", "+avx512f")
+    assert not amx.is_there.__wrapped__() and len(asked) == 1
+
+
 @pytest.mark.parametrize(
-    ("processor", "is_measured"), [("znver4", True), ("znver3", False), ("skylake-avx512", False)]
+    ("processor", "is_measured"),
+    [("znver4", True), ("icelake-server", True), ("znver3", False), ("skylake-avx512", False)],
 )
 def test_a_processor_is_known_by_its_name(processor: str, is_measured: bool) -> None:
-    assert blocks.is_ahead(processor, 64) == is_measured and not blocks.is_ahead(processor, 16)
+    assert tiles.is_ahead(processor, 64) == is_measured and not tiles.is_ahead(processor, 16)
 
 
 def test_openblas_says_how_many_threads_it_has() -> None:
@@ -211,3 +293,30 @@ def test_what_lies_otherwise_is_left_to_blas(loops: ModuleType) -> None:
     assert tiled.multiply_back(x, out, y, target=y, below=x.copy(), room=room) is not None
     assert tiled.multiply_back(x, out, y, target=y, below=np.asfortranarray(x), room=room) is None
     assert tiled.multiply_back(x, out, y, target=y, below=None, room={}) is None
+
+
+COMPARED = """
+import sys
+import numpy as np
+from paddle._engine.kernels.matrices import blocks, tiles
+from tests.engine.ops.test_tiled_products import close, drawn, rooms
+assert tiles.PROCESSOR == sys.argv[1] and tiles.IS_AHEAD
+for n, height, width in ((21, 70, 150), (40, 300, 48), (7, 65, 97)):
+    x, y, slope = drawn(3, (n, height), (height, width), (n, width))
+    out, below, target = np.empty_like(slope), np.empty_like(x), y.copy()
+    blocks.multiply(x, y, out, 0, width, *rooms(blocks.room(n, height, width)))
+    room = rooms(blocks.room_back(n, height, width))
+    blocks.multiply_back(x, 0, slope, y, target, below, np.float32(-0.5), True, room)
+    for found, expected in ((out, x @ y), (below, slope @ y.T), (target, y - 0.5 * x.T @ slope)):
+        close(found, expected)
+"""
+
+
+@pytest.mark.parametrize("processor", tiles.MEASURED)
+def test_the_tiles_of_each_processor_that_was_measured(processor: str) -> None:
+    if tiles.WIDTH != 64:
+        pytest.skip("this processor has no registers for them")
+    environ = {**os.environ, "NUMBA_CPU_NAME": processor}
+    argv = [sys.executable, "-c", COMPARED, processor]
+    done = subprocess.run(argv, cwd=ROOT, env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -147,6 +147,7 @@ LATER: dict[str, Twin] = {
     "fill_constant_batch_size_like": lambda s, a: torch.full((len(s["X"][0]), *a["shape"][1:]), a["value"]),
     "multiplex": lambda s, a: torch.stack(s["X"])[s["Ids"][0][:, 0], torch.arange(len(s["X"][0]))],
     "repeat": of_x(torch.repeat_interleave, "times", "axis"),
+    "even_offsets": of_two(lambda x, of: torch.arange(len(of) + 1) * (len(x) // len(of)), "Of"),
     "sequence_lengths": lambda slots, attrs: slots["Offsets"][0].diff(),
     "sequence_pad": padded,
     "sequence_unpad": unpadded,

@@ -26,6 +26,10 @@ def pooled(kind: str) -> np.ndarray:
     return np.stack([TABLE[run].sum(0) * SHARES[kind](len(run)) for run in runs])
 
 
+def cut(axis: int, start: int, end: int) -> dict[str, Any]:
+    return {"axes": (axis,), "starts": (start,), "ends": (end,), "steps": (), "clamps": False}
+
+
 def cost() -> np.ndarray:
     z = X + BIAS
     return np.log(np.exp(z).sum(1, keepdims=True)) - np.take_along_axis(z, LABEL, 1)
@@ -56,6 +60,15 @@ FUSED = [
         for name, act in ACTIVATIONS.items()
         for bias in (BIAS, BIAS[0])
     ],
+    *[
+        Case("slices", {"X": X}, lambda: X[1:3], {"pieces": pieces})
+        for pieces in (
+            (cut(0, 1, 3), cut(0, 0, 1), cut(0, 3, 5)),  # all of it, once
+            (cut(0, 1, 3), cut(0, 4, 5)),
+            (cut(0, 1, 3), cut(0, 2, 5)),  # a row twice
+            (cut(0, 1, 3), cut(1, 0, 2)),
+        )
+    ],
     Case("bias_softmax_cost", {"X": X, "Bias": BIAS, "Label": LABEL}, cost),
     Case("joint_mul", {"X": X, "Y": TABLE[:4]}, lambda: X @ TABLE[:4]),  # alone: by a team, see test_joint.py
 ]
@@ -64,8 +77,9 @@ FUSED_WRONG: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("lookup_beside", {"W": TABLE, "Ids": [IDS, IDS[:2]]}, {}, "one row of each side by side"),
     ("lookup_beside", {"W": TABLE, "Ids": [IDS, X]}, {}, "must be int64"),
     ("lookup_pool", {"W": TABLE, "Ids": POOLED, "Offsets": OFFSETS}, {"pooltype": "max"}, "sum, average or"),
+    ("slices", {"X": X}, {"pieces": (cut(0, 1, 3), cut(0, 3, 6))}, "can be cut out of"),
     ("bias_activation", {"X": X, "Bias": X[:2]}, {"act": "tanh"}, "Bias is"),
     ("bias_activation", {"X": X, "Bias": BIAS}, {"act": "abs"}, "act is one of"),
     ("bias_softmax_cost", {"X": X, "Bias": BIAS[:, :3], "Label": LABEL}, {}, "Bias is"),
-    ("descend", {"X": X, "Slope": X, "Param": X}, {}, "no gradient of"),
+    ("descend", {"X": X, "Slope": X, "Param": X}, {}, "not a gradient of"),
 ]

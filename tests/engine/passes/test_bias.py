@@ -48,6 +48,34 @@ def test_in_a_test_too() -> None:
     assert "bias_activation" in layer.types(layer.out)
 
 
+@pytest.mark.parametrize("bias", [(2,), (1, 2), (1, 1, 2)])
+def test_a_bias_of_more_axes_than_two_too(bias: tuple[int, ...]) -> None:
+    b, scope = Builder(), Scope()
+    c, x = b.parameter("c", bias, Normal()), b.parameter("x", (4, 3, 2), Normal())
+    out = b.op("tanh", X=b.op("elementwise_add", X=x, Y=c))
+    append_backward(b.program, b.op("reduce_sum", X=out))
+    main, names = b.program.main, frozenset({"x@GRAD", "c@GRAD"})
+    assert "bias_activation_grad" in [
+        each.type for each in improve(main.operators, Setting(names, main.variables))
+    ]
+    initialize(b.program, scope, 0)
+    out, at_x, at_c = Executor(scope).run(b.program, {}, [out, "x@GRAD", "c@GRAD"])
+    np.testing.assert_allclose(out, np.tanh(scope.get("x") + scope.get("c")), atol=1e-6)
+    np.testing.assert_allclose(at_x, 1 - out**2, atol=1e-5)
+    np.testing.assert_allclose(at_c, (1 - out**2).sum((0, 1)).reshape(bias), rtol=1e-5)
+
+
+@pytest.mark.parametrize("bias", [(3, 2), (4, 1, 2), (4, 3, 2), (3, 1)])
+def test_what_differs_among_rows_is_no_bias(bias: tuple[int, ...]) -> None:
+    b = Builder()
+    x, c = b.parameter("x", (4, 3, 2), Normal()), b.parameter("c", bias, Normal())
+    out, main = b.op("tanh", X=b.op("elementwise_add", X=x, Y=c)), b.program.main
+    kept = frozenset({out.name})
+    assert "bias_activation" not in [
+        each.type for each in improve(main.operators, Setting(kept, main.variables))
+    ]
+
+
 @pytest.mark.parametrize("act", ["exp", "abs", "soft_relu"])
 def test_other_activations_stay_apart(act: str) -> None:
     assert "elementwise_add" in Layer(act).types("w@GRAD", "c@GRAD")

@@ -75,7 +75,16 @@ def test_a_bias_and_relu_go_behind_forward_and_backward(bias: tuple[int, ...], f
 
 
 @pytest.mark.parametrize(
-    "moving", [{}, {"paddings": (1, 1)}, {"ksize": (3, 3)}, {"ksize": (0, 0)}, {"strides": (3, 1)}]
+    "moving",
+    [
+        {},
+        {"paddings": (1, 1)},
+        {"ksize": (3, 3)},
+        {"ksize": (0, 0)},
+        {"strides": (3, 1)},
+        {"ceil_mode": True},
+        {"ceil_mode": True, "ksize": (3, 4)},
+    ],
 )
 @pytest.mark.parametrize("flat", [False, True])
 def test_results_are_those_of_the_program(
@@ -101,8 +110,9 @@ def test_relu_goes_behind_where_what_is_added_is_no_bias_of_channels() -> None:
         assert layer.types(layer.out) == ["conv2d", "elementwise_add", "max_pool2d", "relu"]
 
 
-def test_windows_may_not_see_nothing() -> None:
-    layer = Layer(ceil_mode=True)
+@pytest.mark.parametrize("moving", [{"strides": (3, 3)}, {"paddings": (1, 1)}])
+def test_windows_may_not_see_nothing(moving: dict[str, Any]) -> None:
+    layer = Layer(ceil_mode=True, **moving)
     assert layer.types(layer.out)[-1] == "max_pool2d"
 
 

@@ -20,9 +20,11 @@ OF_FLUID: dict[str, list[dict[str, float]]] = {
         {"rho": 0.9, "epsilon": 1e-3, "momentum": 0.5},
         {"rho": 0.9, "epsilon": 1e-3, "momentum": 0.5, "centered": 1.0},
     ],
-    "fluid_adadelta": [{"rho": 0.9, "epsilon": 1e-3}],
+    "fluid_adadelta": [{"rho": 0.9, "epsilon": 1e-3}, {"rho": 0.9, "epsilon": 1e-3, "later": 1.0}],
     "private_sgd": [{"most": 3.0, "batch": 4.0, "spread": 0.0}],
-    "adamw": [{"beta1": 0.8, "beta2": 0.9, "epsilon": 1e-3, "decay": 0.1}],
+    "adam": [{"beta1": 0.8, "beta2": 0.9, "epsilon": 0.1, "corrected": 1.0}],
+    "adamax": [{"beta1": 0.8, "beta2": 0.9, "epsilon": 0.1}],
+    "adamw": [{"beta1": 0.8, "beta2": 0.9, "epsilon": 0.1, "corrected": 1.0, "decay": 0.1}],
 }
 CASES = [(name, options) for name, several in OF_FLUID.items() for options in several]
 
@@ -66,19 +68,33 @@ class Twin:
         self.c = momentum * self.c + lr * g / np.sqrt(spread + epsilon)
         self.w -= self.c
 
-    def fluid_adadelta(self, g: np.ndarray, lr: float, rho: float, epsilon: float) -> None:
-        self.a = rho * self.a + (1 - rho) * g**2
-        self.b = rho * self.b + (1 - rho) * g**2 * (self.b + epsilon) / (self.a + epsilon)
-        self.w -= lr * g * np.sqrt((self.b + epsilon) / (self.a + epsilon))
-
-    def adamw(
-        self, g: np.ndarray, lr: float, beta1: float, beta2: float, epsilon: float, decay: float
+    def fluid_adadelta(
+        self, g: np.ndarray, lr: float, rho: float, epsilon: float, later: float = 0.0
     ) -> None:
+        self.a = rho * self.a + (1 - rho) * g**2
+        before = self.b
+        self.b = rho * self.b + (1 - rho) * g**2 * (self.b + epsilon) / (self.a + epsilon)
+        self.w -= lr * g * np.sqrt(((before if later else self.b) + epsilon) / (self.a + epsilon))
+
+    def adam(
+        self, g: np.ndarray, lr: float, beta1: float, beta2: float, epsilon: float, corrected: float
+    ) -> None:
+        assert corrected  # as its paper has it
         self.c += 1  # the step
         self.a = beta1 * self.a + (1 - beta1) * g
         self.b = beta2 * self.b + (1 - beta2) * g**2
-        correction = np.sqrt(1 - beta2**self.c) / (1 - beta1**self.c)
-        self.w = self.w * (1 - lr * decay) - lr * correction * self.a / (np.sqrt(self.b) + epsilon)
+        mean, root = self.a / (1 - beta1**self.c), np.sqrt(self.b / (1 - beta2**self.c))
+        self.w -= lr * mean / (root + epsilon)
+
+    def adamw(self, g: np.ndarray, lr: float, decay: float, **of_adam: float) -> None:
+        self.w *= 1 - lr * decay
+        self.adam(g, lr, **of_adam)
+
+    def adamax(self, g: np.ndarray, lr: float, beta1: float, beta2: float, epsilon: float) -> None:
+        self.c += 1  # the step
+        self.a = beta1 * self.a + (1 - beta1) * g
+        self.b = np.maximum(beta2 * self.b + epsilon, np.abs(g))
+        self.w -= lr / (1 - beta1**self.c) * self.a / self.b
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)

@@ -130,6 +130,20 @@ def test_catching_up_twice_and_in_parts_changes_nothing_that_matters(name):
     np.testing.assert_allclose(once.table, often.table, rtol=1e-5, atol=1e-6)
 
 
+def test_idle_rows_of_an_adam_whose_epsilon_is_corrected_equal_rows_without_a_gradient():
+    chosen = rule(RuleSpec(name="adam", options={"lazy": 0.0, "corrected": 1.0, "epsilon": 0.1}))
+    idle, touched = (Sparse(chosen, normal(1, HEIGHT, WIDTH), Penalties()) for _ in range(2))
+    gradient = normal(2, HEIGHT, WIDTH)
+    for step in range(20):
+        row = np.array([step % 3])
+        full = np.zeros((HEIGHT, WIDTH), np.float32)
+        full[row] = gradient[row]
+        idle.update(row, gradient[row], 0.1)
+        touched.update(np.arange(HEIGHT), full, 0.1)
+    idle.catch_up()
+    np.testing.assert_allclose(idle.table, touched.table, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", RULES)
 def test_without_penalties_a_lazy_rule_leaves_the_values_of_idle_rows_alone(name):
     sparse = Sparse(rule(RuleSpec(name=name)), normal(1, HEIGHT, WIDTH), Penalties())

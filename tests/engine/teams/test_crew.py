@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 import weakref
 from functools import partial
 
@@ -50,3 +51,17 @@ def test_a_thread_that_waits_keeps_nothing_alive() -> None:
     assert crew.finish()[again] == (2, None)
     gc.collect()
     assert made() is None
+
+
+def test_it_knows_what_its_tasks_have_taken_of_the_processor() -> None:
+    def work() -> None:
+        began = time.thread_time_ns()
+        while time.thread_time_ns() < began + 2_000_000:
+            pass
+
+    crew = Crew(2)
+    for _ in range(2):
+        crew.start(0, partial(work))
+        crew.start(1, partial(work))
+        crew.finish()
+    assert crew.spent_ns >= 4 * 2_000_000

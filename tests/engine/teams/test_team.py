@@ -16,6 +16,7 @@ from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Constant, Normal
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._engine.scope import Scope
+from paddle._engine.teams import brief
 from paddle._engine.teams.team import Part, Team
 
 from ..jobs import Job, Recorder, embedded, noisy
@@ -202,6 +203,26 @@ def test_a_team_of_one_is_an_executor() -> None:
         job.program, [Part({"x": X}, 7)], [job.loss], seed=0, step=0
     )
     np.testing.assert_array_equal(found, expected)
+
+
+def test_a_batch_is_cut_where_that_is_worth_it_and_always_alike() -> None:
+    job = deep()
+    team = Team(job.scope, 3, job.exchange)
+    most = brief.MOST // (3 * (6 * 6 + 6 * 2 * 6) + 6)  # three times a product and its tanh, and a sum
+
+    def parts(rows: int, samples: int) -> int:
+        return team.parts_for(job.program, {"x": np.broadcast_to(X[:1], (rows, 6))}, samples)
+
+    assert (parts(7, 7), parts(most, most), parts(most + 1, most + 1)) == (1, 1, 3)
+    assert parts(most + 1, 2) == 3  # of two sequences
+
+
+def test_what_shapes_do_not_tell_is_always_cut() -> None:
+    b = Builder()
+    image = b.data("image", (-1, 1, 4, 4))
+    found = b.op("conv2d", X=image, Filter=b.parameter("filter", (2, 1, 3, 3), Normal()))
+    job = Job(b, b.op("reduce_sum", X=found))
+    assert Team(job.scope, 2, job.exchange).parts_for(job.program, {"image": np.ones((1, 1, 4, 4))}, 1) == 2
 
 
 @pytest.mark.parametrize("exchange_of", [Recorder, Late])

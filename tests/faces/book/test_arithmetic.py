@@ -150,7 +150,7 @@ def test_what_does_not_fit_is_named() -> None:
         (lambda: L.multiplex([x, x, x]), "takes ids"),
         (lambda: L.dotmul_operator(x, long), "two layers of one size"),
         (lambda: L.slice_projection(x, [(2, 9)]), "one behind the other"),
-        (lambda: L.prelu(x, partial_sum=3), "no multiple of partial_sum"),
+        (lambda: L.prelu(x, partial_sum=3), "not a multiple of partial_sum"),
         (lambda: x * long, "one has size 1"),
         (lambda: x + long, "or one of size 1"),
     ):

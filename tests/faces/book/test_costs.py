@@ -161,7 +161,7 @@ def test_what_does_not_fit_is_named() -> None:
         (lambda: L.nce(x, label), "its label is a data layer"),
         (lambda: L.nce(x, ids, neg_distribution=[0.5, 0.6]), "2 numbers whose sum is 1"),
         (lambda: L.hsigmoid(x, ids), "more than 2 classes"),
-        (lambda: L.crf(x, ids), "its label 2"),
+        (lambda: L.crf(x, ids, size=4), "has size 4, its input 3"),
         (lambda: L.crf_decoding(x, size=4), "has size 4"),
         (lambda: L.ctc(x, label), "sequence of integers"),
         (lambda: L.warp_ctc(x, ids, blank=3), "no column 3"),

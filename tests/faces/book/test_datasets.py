@@ -130,6 +130,12 @@ def test_pictures_are_read_from_pickles_that_are_not_run(home, protocol) -> None
     assert [next(endless)[1] for _ in range(6)] == [3, 1, 0, 2, 3, 1]
 
 
+def test_keys_of_pictures_may_be_bytes_as_the_original_asks_for_them(home) -> None:
+    batch = {b"data": np.zeros((2, 3072), np.uint8), b"fine_labels": [7, 2]}
+    put(home, "cifar", "cifar-100-python.tar.gz", tarred({"cifar-100-python/train": pickle.dumps(batch, 2)}))
+    assert [label for _, label in cifar.train100()()] == [7, 2]
+
+
 def test_a_pickle_that_is_a_program_is_refused(home) -> None:
     class Program:
         def __reduce__(self):
@@ -196,7 +202,10 @@ def test_documents_of_a_query_are_read_by_themselves_in_pairs_and_in_lists(home)
     assert pairs == [(0.2, 0.3), (0.2, 0.1), (0.3, 0.1)]
     scores = [scores[:, 0].tolist() for scores, features in mq2007.train(format="listwise")]
     assert scores == [[2, 1, 0], [1]]
-    assert [score for score, _ in mq2007.train(format="pointwise")] == [2, 1, 0, 1]
+    assert [score for score, _ in mq2007.train(format="pointwise", shuffle=True)] == [2, 1, 0, 1]
+    read = mq2007.load_from_text("MQ2007/MQ2007/Fold1/train.txt")
+    assert [(each.query_id, len(each)) for each in read] == [(1, 3), (2, 1), (3, 1)]
+    assert [each.query_id for each in mq2007.query_filter(read)] == [1, 3]
     put(home, "MQ2007", mq2007.URL.rpartition("/")[2], b"Rar!")
     with pytest.raises(RuntimeError, match=r"unpack .*unrar x"):
         list(mq2007.test())

@@ -81,6 +81,24 @@ def test_an_area_is_how_often_a_positive_one_is_greater() -> None:
     assert Curve.of(np.array([0.5]), np.array([1])).said() == {"": 0.0}
 
 
+def test_columns_of_several_labels_are_on_the_right_side_or_not() -> None:
+    def attach():
+        p, label, y = (
+            slot("p", data.dense_vector(4)),
+            slot("l", data.sparse_binary_vector(4)),
+            slot("y", data.dense_vector(4)),
+        )
+        evaluator.classification_error(p, label, threshold=0.3, name="share")
+        evaluator.classification_error(p, y, threshold=0.3, name="count")
+        return [p, label, y]
+
+    truth = np.random.default_rng(8).random((len(SCORES), 4)) < 0.4
+    rows = zip(SCORES, [np.flatnonzero(each).tolist() for each in truth], truth.astype(float), strict=True)
+    found, wrong = metrics(list(rows), attach), (SCORES > 0.3) != truth
+    assert found["share"] == pytest.approx(wrong.mean(), abs=1e-6)
+    assert found["count"] == pytest.approx(wrong.sum(1).mean(), abs=1e-6)
+
+
 def test_precision_and_recall_are_of_one_class_or_of_all() -> None:
     def attach():
         s, label, w = layers()
@@ -139,6 +157,7 @@ def test_pairs_are_of_one_query_also_where_it_is_of_two_batches() -> None:
             slot("q", data.integer_value(9)),
         )
         evaluator.pnpair(s, label, query, name="pairs")
+        evaluator.pnpair(input=s, label=label, info=query, name="as 0.10 calls it")
         return [s, label, query]
 
     scores, labels, queries = SCORES[:, 0], RNG.integers(0, 3, 30), RNG.integers(0, 9, 30)
@@ -149,7 +168,8 @@ def test_pairs_are_of_one_query_also_where_it_is_of_two_batches() -> None:
             if queries[i] == queries[j] and labels[i] != labels[j]:
                 is_right = (scores[i] > scores[j]) == (labels[i] > labels[j])
                 right, wrong = right + is_right, wrong + (not is_right)
-    assert metrics(rows, attach)["pairs"] == pytest.approx(right / wrong)
+    found = metrics(rows, attach)
+    assert found["pairs"] == found["as 0.10 calls it"] == pytest.approx(right / wrong)
     assert Pairs.of(np.array([[0.1], [0.2]]), np.array([0, 1]), np.array([4, 4])).said() == {"": 1.0}
 
 
@@ -188,6 +208,7 @@ def test_what_does_not_fit_is_named() -> None:
     for use, says in (
         (lambda: evaluator.chunk(label, label, "BIO", 2), "chunk_scheme is one of IOB, IOE, IOBES, plain"),
         (lambda: evaluator.precision_recall(s, s), "its label is a data layer"),
+        (lambda: evaluator.pnpair(s, s), "give it query_id"),
         (lambda: evaluator.precision_recall(s, label, positive_label=4), "has no class 4"),
         (lambda: evaluator.auc(label, label), "computes with numbers"),
     ):

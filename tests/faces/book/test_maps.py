@@ -101,11 +101,11 @@ def test_sizes_go_on_to_the_layer_behind() -> None:
 
 def test_what_does_not_fit_is_named() -> None:
     for use, says in (
-        (lambda: L.maxout(image(), groups=3), "no multiple of groups"),
+        (lambda: L.maxout(image(), groups=3), "not a multiple of groups"),
         (lambda: L.pad(image(), pad_h=[1]), "before, behind"),
         (lambda: L.crop(image(), offset=[4, 4], shape=[3, 3]), "can be cut out of"),
         (lambda: L.spp(image()), "how many levels"),
-        (lambda: L.rotate(image(), height=7, width=6), "no images of 7 x 6"),
+        (lambda: L.rotate(image(), height=7, width=6), "images of 7 x 6"),
         (lambda: L.bilinear_interp(image()), "how large the image becomes"),
     ):
         with pytest.raises(ValueError, match=says):
@@ -116,12 +116,13 @@ def test_what_does_not_fit_is_named() -> None:
     "given, seen",
     [
         ({"block_x": 1, "block_y": 5, "stride_x": 1, "stride_y": 1}, blocks(0, 0, (1, 6), (1, 1), (5, 1))),
+        ({"block_x": 1, "block_y": 11, "stride_x": 1, "stride_y": 1}, blocks(0, 0, (1, 6), (1, 1), (11, 1))),
         (
             {"block_x": 3, "block_y": 2, "stride_x": 2, "stride_y": 3, "padding_x": 2, "padding_y": 1},
             blocks(1, 2, (3, 5), (3, 2), (2, 3)),
         ),
     ],
-    ids=["columns", "with zeros, beyond the image"],
+    ids=["columns", "higher than the image", "with zeros, beyond the image"],
 )
 def test_an_image_becomes_a_sequence_of_what_a_block_sees(given, seen) -> None:
     sequence = L.block_expand(image(), **given)

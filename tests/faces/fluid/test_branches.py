@@ -141,6 +141,22 @@ def test_what_is_given_has_the_sizes_of_the_branch_that_was_taken(value: float, 
     assert (int(total), float(row)) == (int(wanted.sum()), value if value > 0 else 2 * value)
 
 
+@pytest.mark.parametrize(("value", "wanted"), [(1.0, 1.5), (-1.0, 3.0)])
+def test_a_branch_of_whole_numbers_cuts_nothing_of_the_other(value: float, wanted: float) -> None:
+    x = data()
+
+    def number(dtype: str, given: float) -> Any:
+        return lambda: layers.fill_constant([1], dtype, given)
+
+    found = [
+        layers.cond(x > 0.0, number("float32", 1.5), number("int32", 3)),
+        layers.case([(x > 0.0, number("float32", 1.5))], default=number("int64", 3)),
+        layers.cond(x < 0.0, number("int32", 3), number("float32", 1.5)),
+    ]
+    got = fluid.Executor().run(feed={"x": np.array([value], np.float32)}, fetch_list=found)
+    assert [each.item() for each in got] == [wanted] * 3
+
+
 def test_one_number_is_not_spread_to_the_sizes_of_the_other_branch() -> None:
     x = data()
     many, one = layers.fill_constant([2, 3], "float32", 1.0), layers.fill_constant([1], "float32", 2.0)
@@ -189,6 +205,16 @@ def test_the_highest_number_stands_for_all_others() -> None:
     assert int(found) == 3
     with pytest.raises(ValueError, match="two functions for 3"):
         layers.switch_case(index, [*functions, functions[1]])
+
+
+def test_what_the_last_function_makes_is_named_first() -> None:
+    x, index = layers.data("x", [3]), layers.fill_constant([1], "int32", 1)
+    widths = {0: 2, 1: 4, 2: 5}
+    layers.switch_case(
+        index, {at: lambda n=n: layers.reduce_sum(layers.fc(x, n)) for at, n in widths.items()}
+    )
+    made = {each.name: each.shape for each in fluid.default_main_program().all_parameters()}
+    assert [made[f"fc_{at}.w_0"][1] for at in range(3)] == [4, 2, 5]  # as 1.8.5: the last stands for others
 
 
 def test_training_in_a_branch_is_refused() -> None:

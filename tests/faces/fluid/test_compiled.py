@@ -29,6 +29,23 @@ def _begun() -> fluid.Executor:
     return exe
 
 
+def test_who_wants_gradients_summed_over_places_is_told_that_there_is_one_batch(
+    monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    summed, loss = fluid.BuildStrategy(), _loss()
+    summed.gradient_scale_strategy = fluid.BuildStrategy.GradientScaleStrategy.One
+
+    def told(*, places: str) -> list[str]:
+        monkeypatch.setenv("CPU_NUM", places)
+        program = fluid.CompiledProgram(fluid.default_main_program())
+        program.with_data_parallel(loss_name=loss.name, build_strategy=summed)
+        fluid.ParallelExecutor(loss_name=loss.name, build_strategy=summed)
+        return [each.filename for each in recwarn if "multiply the loss by 2" in str(each.message)]
+
+    assert told(places="1") == []
+    assert told(places="2") == [__file__] * 2
+
+
 def test_a_compiled_program_and_a_batch_in_parts_give_what_a_program_gives() -> None:
     loss = _loss()
     exe = _begun()
@@ -77,12 +94,23 @@ def test_parts_that_do_not_belong_together_are_refused() -> None:
         exe.run(feed=[{"x": X}, {"x": X[:, :1]}], fetch_list=[loss])
 
 
+def test_a_parameter_that_each_place_is_given_is_there_once() -> None:
+    x = fluid.layers.data(name="x", shape=[2], dtype="float32")
+    table = fluid.layers.create_parameter([2, 1], "float32", name="table")
+    total = fluid.layers.matmul(x, table)
+    exe = _begun()
+    given = np.array([[2], [3]], np.float32)  # as the Transformer of the models gives its positions
+    feed = [{"x": X[:1], "table": given}, {"x": X[1:], "table": given}]
+    np.testing.assert_allclose(exe.run(feed=feed, fetch_list=[total])[0], X @ given)
+    np.testing.assert_array_equal(fluid.global_scope().find_var("table").get_tensor(), given)
+
+
 def test_sequences_of_parts_follow_each_other() -> None:
     from paddle._program.running.parts import joined
 
     one = fluid.create_lod_tensor(np.array([[1], [2], [3]]), [[1, 2]], fluid.CPUPlace())
     other = fluid.create_lod_tensor(np.array([[4], [5]]), [[2]], fluid.CPUPlace())
-    both = joined([{"ids": one}, {"ids": other}])["ids"]
+    both = joined([{"ids": one}, {"ids": other}], lambda name: None)["ids"]
     assert both.recursive_sequence_lengths() == [[1, 2, 2]]
     assert np.array(both).reshape(-1).tolist() == [1, 2, 3, 4, 5]
 
@@ -174,3 +202,17 @@ def test_programs_find_what_they_take_from_upstreams_tests() -> None:
     np.testing.assert_array_equal(convert_uint16_to_float(halves), np.array([[1.0, -2.5]], np.float32))
     with pytest.raises(ImportError, match="it is a test of the original's"):
         from paddle.fluid.tests.unittests import test_dist_base  # noqa: F401
+
+
+@pytest.mark.parametrize("as_arrays", [True, False])
+def test_what_is_not_merged_is_a_list_of_what_each_place_found(as_arrays: bool) -> None:
+    loss = _loss()
+    exe = _begun()
+    program = fluid.default_main_program().clone(for_test=True)
+    (expected,) = exe.run(program, feed={"x": X}, fetch_list=[loss])
+    words = {"fetch_list": [loss], "return_merged": False, "return_numpy": as_arrays}
+    (found,) = exe.run(fluid.CompiledProgram(program), feed={"x": X}, **words)
+    assert isinstance(found, list)
+    assert [np.array(each).tolist() for each in found] == [expected.tolist()]
+    (whole,) = exe.run(program, feed={"x": X}, **words)
+    assert np.array(whole).shape == (1,)

@@ -166,6 +166,24 @@ def test_a_memory_begins_with_what_it_is_given_and_a_static_input_stays() -> Non
     assert np.array(found).tolist() == [[111.0], [213.0], [223.0]]
 
 
+def test_a_memory_that_is_its_own_next_value_may_be_sequences() -> None:
+    """Decoders carry what they attend to along in their state, which is updated as a whole."""
+    x, attended = layers.data("x", [1], lod_level=1), layers.data("attended", [1], lod_level=1)
+    rnn = layers.DynamicRNN()
+    with rnn.block():
+        element = rnn.step_input(x)
+        same = rnn.memory(init=attended, need_reorder=True)
+        rnn.update_memory(same, same)
+        rnn.output(_op("elementwise_add", element, layers.sequence_pool(same, "sum")))
+    column = np.array([[1], [2], [3]], np.float32)
+    feed = {
+        "x": LoDTensor(column, [[0, 1, 3]]),
+        "attended": LoDTensor(10 * column, [[0, 2, 3]]),
+    }
+    (found,) = _ran([rnn()], feed, return_numpy=False)
+    assert np.array(found).tolist() == [[31.0], [32.0], [33.0]]
+
+
 def test_steps_along_an_axis_of_a_known_size_are_differentiable() -> None:
     x = layers.data("x", [3, -1, 2], append_batch_size=False, stop_gradient=False)
     rnn = layers.StaticRNN()
@@ -210,6 +228,8 @@ def test_what_is_printed_is_what_the_run_computed(capsys: pytest.CaptureFixture[
     said = capsys.readouterr().out
     assert "doubled" in said
     assert "[2.0, 4.0]" in said
+    before_2_0 = layers.Print(x, -1, "whole", 20, True, True, True, False, "forward").op
+    assert (before_2_0.attr("print_tensor_lod"), before_2_0.attr("print_phase")) == (False, "FORWARD")
 
 
 def test_a_rate_that_operators_compute_is_told_step_by_step() -> None:

@@ -178,7 +178,9 @@ CASES: list[Case] = [
     ),
     (lambda x: layers.layer_norm(x), [C], lambda: standard(C, 1, 2)),
     (lambda x: layers.group_norm(x, 2), [M], lambda: standard(M.reshape(2, 2, -1), 2).reshape(M.shape)),
+    (lambda x: layers.instance_norm(x, bias_attr=fluid.initializer.Constant(0.5)), [X], lambda: 0 * X + 0.5),
     (lambda x: layers.instance_norm(x), [M], lambda: standard(M, 2, 3)),
+    (lambda x: layers.instance_norm(x), [X], lambda: np.zeros_like(X)),  # a channel of one number
     (lambda x: layers.batch_norm(x), [M], lambda: standard(M, 0, 2, 3)),
     (lambda x: layers.prelu(x - 0.5, "all"), [M], lambda: np.where(M > 0.5, M - 0.5, (M - 0.5) / 4)),
     (lambda x: fluid.nets.glu(x), [M], lambda: M[..., :3] / (1 + np.exp(-M[..., 3:]))),
@@ -251,4 +253,4 @@ def test_random_numbers_are_others_in_every_step_and_as_many_as_the_batch() -> N
 
 def test_a_name_that_is_not_built_says_so() -> None:
     with pytest.raises(AttributeError, match="not in this release"):
-        layers.merge_lod_tensor  # noqa: B018
+        layers.BlockGuard  # noqa: B018

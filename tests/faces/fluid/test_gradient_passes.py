@@ -205,3 +205,15 @@ def test_what_is_no_list_of_variables_is_refused() -> None:
         fluid.backward.append_backward(loss, callbacks=[print])
     with pytest.raises(TypeError, match="no_grad_set"):
         fluid.gradients(loss, x, no_grad_set=x)
+
+
+def test_data_that_is_listed_has_its_gradient_and_is_not_trained() -> None:
+    x = data()
+    loss = layers.mean(layers.fc(x, 1, param_attr="w", bias_attr=False))
+    ((of, slope),) = fluid.backward.append_backward(loss, parameter_list=["x"])
+    assert (of.name, slope.name) == ("x", "x@GRAD")
+    pairs = fluid.optimizer.SGD(0.1).backward(loss, parameter_list=["x", "w"])
+    assert [each.name for each, _ in pairs] == ["w"]
+    fluid.Executor().run(fluid.default_startup_program())
+    found, weight = fetched(slope, "w")
+    np.testing.assert_allclose(found, np.tile(weight.T / 2, (2, 1)), rtol=1e-6)

@@ -151,6 +151,17 @@ def test_penalties_go_through_convolutions_however_they_are_padded(name: str) ->
     assert_gradients(build, {"x": IMAGES}, ["f"], step=3e-3)
 
 
+def test_penalties_do_not_go_through_what_is_mirrored() -> None:
+    x = fluid.data("x", [-1, 2, 5, 5])
+    x.stop_gradient = False
+    padded = layers.pad2d(layers.square(x), [1, 1, 1, 1], "reflect")
+    slope = fluid.gradients(layers.reduce_sum(layers.square(padded)), x)[0]
+    with pytest.raises(BadProgram, match="'pad' in mode 'reflect'"):
+        fluid.Executor().run(
+            feed={"x": IMAGES}, fetch_list=fluid.gradients(layers.reduce_sum(layers.square(slope)), x)
+        )
+
+
 def _slope_of_a_penalty(shape: list[int]) -> np.ndarray:
     main, startup = fluid.Program(), fluid.Program()
     startup.random_seed = 5

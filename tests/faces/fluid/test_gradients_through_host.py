@@ -179,6 +179,51 @@ def test_the_gradient_of_what_a_loop_has_changed_is_that_of_its_last_value() -> 
         np.testing.assert_allclose(slope, np.full_like(X, wanted))
 
 
+def _slope(*, is_clipped: bool) -> np.ndarray:
+    """The gradient of weights that a function of Python stands between; they may be clipped at the end."""
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.scope_guard(fluid.Scope()):
+        x = layers.data("x", [4])
+        first = fluid.initializer.NumpyArrayInitializer(np.arange(16, dtype="float32").reshape(4, 4) / 16)
+        attr = fluid.ParamAttr(name="w", initializer=first)
+        hidden = layers.fc(x, 4, act="tanh", param_attr=attr, bias_attr=False)
+        block = fluid.default_main_program().current_block()
+        seen = block.create_var(name="seen", dtype="float32", shape=[-1, 4])
+        layers.py_func(func=lambda given: np.array(given), x=x, out=seen)
+        loss = layers.mean(layers.square(layers.fc(hidden, 4, param_attr="w", bias_attr=False)))
+        fluid.optimizer.SGD(0.1).minimize(loss)
+        if is_clipped:
+            layers.assign(layers.clip(block.var("w"), -0.1, 0.1), block.var("w"))
+        exe = fluid.Executor()
+        exe.run(fluid.default_startup_program())
+        return np.array(exe.run(feed={"x": X}, fetch_list=["w@GRAD"])[0])
+
+
+def test_weights_that_are_clipped_behind_their_update_learn_through_all_that_reads_them() -> None:
+    np.testing.assert_allclose(_slope(is_clipped=True), _slope(is_clipped=False), rtol=1e-6)
+
+
+def _looped(*, trains: bool) -> list[float]:
+    """What a loop has made of a variable, read behind it where no gradient goes, and a loss of that."""
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.scope_guard(fluid.Scope()):
+        half = fluid.ParamAttr(initializer=fluid.initializer.Constant(0.5))
+        value = layers.fc(layers.data("x", [1]), 1, param_attr=half, bias_attr=False)
+        state = layers.scale(value, 1.0)
+        goes_round(3, lambda i: (layers.assign(layers.scale(state, 2.0), state), layers.increment(i, 1)))
+        found = layers.assign(state)
+        found.stop_gradient = True
+        loss = layers.mean(layers.elementwise_mul(found, value))
+        if trains:
+            fluid.optimizer.SGD(0.0).minimize(loss)
+        exe = fluid.Executor()
+        exe.run(fluid.default_startup_program())
+        fed = {"x": np.array([[2.0]], np.float32)}
+        return [float(each) for each in exe.run(feed=fed, fetch_list=[found, loss])]
+
+
+def test_what_a_loop_has_written_over_is_read_behind_it_where_a_program_trains_too() -> None:
+    assert _looped(trains=True) == _looped(trains=False) == [8.0, 8.0]
+
+
 def test_an_operator_without_a_gradient_between_loss_and_weights_is_refused_with_its_line() -> None:
     x = layers.data("x", [4])
     h = fc(x, 4, "w")

@@ -78,15 +78,37 @@ def test_a_model_computes_what_it_did(tmp_path: Path, names: dict[str, str]) -> 
     exe, predicted = _trained()
     test = fluid.default_main_program().clone(for_test=True)
     (before,) = exe.run(test, feed={"x": X, "y": X[:, :1]}, fetch_list=[predicted])
-    assert fluid.io.save_inference_model(str(tmp_path), ["x"], [predicted], exe, **names) == [predicted.name]
+    told = fluid.io.save_inference_model(str(tmp_path), ["x"], [predicted], exe, **names)
+    assert told == ["save_infer_model/scale_0.tmp_0"]  # as 1.8.5 and 2.6.2 call what a model computes
     ours = {"model", "params"} if names else {"__model__", "fc_0.w_0", "fc_0.b_0"}
     assert set(_names(tmp_path)) == ours
     with fluid.scope_guard(fluid.executor.Scope()):
         program, feeds, targets = fluid.io.load_inference_model(str(tmp_path), exe, **names)
         (after,) = exe.run(program, feed={feeds[0]: X}, fetch_list=targets)
     assert feeds == ["x"]
-    assert [op.type for op in program.global_block().ops] == ["feed", "mul", "elementwise_add", "fetch"]
+    assert [op.type for op in program.global_block().ops] == [
+        "feed",
+        "mul",
+        "elementwise_add",
+        "scale",
+        "fetch",
+    ]
     np.testing.assert_array_equal(after, before)
+
+
+def test_what_a_model_computes_keeps_its_names_when_it_is_saved_again(tmp_path: Path) -> None:
+    exe, predicted = _trained()
+    label = fluid.default_main_program().global_block().var("y")
+    whole = fluid.layers.cast(label, "int64") + 1
+    feed, given = {"x": X, "y": X[:, :1]}, [predicted, whole, whole > 1]
+    for targets in (given, given[::-1]):
+        told = fluid.io.save_inference_model(str(tmp_path), ["x", "y"], targets, exe)
+        program, _, found = fluid.io.load_inference_model(str(tmp_path), exe)
+        again = fluid.io.save_inference_model(str(tmp_path), ["x", "y"], found, exe, program)
+        values = exe.run(program, feed=feed, fetch_list=found)
+        assert again == told == [each.name for each in found]
+        assert {each.dtype.name for each in values} == {"float32", "int64", "bool"}
+    assert told[1:] == ["save_infer_model/scale_1.tmp_0", "save_infer_model/scale_2.tmp_0"]
 
 
 def test_the_program_itself_is_not_changed_by_saving_it(tmp_path: Path) -> None:
@@ -96,10 +118,22 @@ def test_the_program_itself_is_not_changed_by_saving_it(tmp_path: Path) -> None:
     assert str(fluid.default_main_program()) == before
 
 
+def test_what_is_not_for_deployment_is_the_whole_program_and_all_that_it_keeps(tmp_path: Path) -> None:
+    exe, predicted = _trained()
+    before = _values()
+    fluid.io.save_inference_model(str(tmp_path), ["x"], [predicted], exe, export_for_deployment=False)
+    assert _names(tmp_path) == ["__model__.main_program", *sorted(before)]  # as 1.8.5 names them
+    read = fluid.Program.parse_from_string((tmp_path / "__model__.main_program").read_bytes())
+    exe.run(read, feed={"x": X, "y": X[:, :1]})
+    assert any((_values()[name] != value).any() for name, value in before.items())
+    fluid.io.load_persistables(exe, str(tmp_path))
+    _check_same(before)
+
+
 def test_a_feed_that_the_targets_do_not_need_is_named(tmp_path: Path) -> None:
     exe, predicted = _trained()
     for name in ("nowhere", "y"):  # the other one the loss needs
-        with pytest.raises(ValueError, match=f"do not depend on '{name}'"):
+        with pytest.raises(ValueError, match=f"does not depend on '{name}': leave it out"):
             fluid.io.save_inference_model(str(tmp_path), [name], [predicted], exe)
     assert not _names(tmp_path)
 
@@ -255,6 +289,24 @@ def test_the_first_checkpoint_is_number_0_and_is_found(tmp_path: Path) -> None:
     assert fluid.io.get_latest_checkpoint_serial(str(tmp_path)) == 0
 
 
+def test_a_trainer_that_writes_behind_the_end_of_trainer_0_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trainer 0 removes all checkpoints when it has ended well, whatever another is at."""
+    exe, _ = _trained()
+    replace = Path.replace
+
+    def end(path: Path, target: Path) -> Path:
+        fluid.io.clean_checkpoint(str(tmp_path))
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", end)
+    fluid.io.save_checkpoint(exe, str(tmp_path), 1, fluid.default_main_program(), {"step_id": 7}, serial=3)
+    assert not _names(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        fluid.io.save_checkpoint(exe, str(tmp_path), 0, fluid.default_main_program(), {"step_id": 7})
+
+
 def test_a_program_comes_back_from_its_bytes() -> None:
     _trained()
     program = fluid.default_main_program()
@@ -262,7 +314,7 @@ def test_a_program_comes_back_from_its_bytes() -> None:
     assert str(again) == str(program)
     assert again.global_block().var("x").shape == (-1, 13)
     assert "var fc_0.w_0" in program.to_string(True, with_details=True)
-    with warnings.catch_warnings(), pytest.raises(ValueError, match="these 3 bytes are no program"):
+    with warnings.catch_warnings(), pytest.raises(ValueError, match="these 3 bytes are not a program"):
         fluid.Program.parse_from_string(b"abc")
     with pytest.raises(ValueError, match="they have 0 blocks"):
         fluid.Program.parse_from_string(b"")

@@ -106,3 +106,22 @@ def test_of_two_classes_elements_are_ignored() -> None:
     costs, slopes = _ran(cost, [0, -100, 2])
     np.testing.assert_allclose(costs, OF_TWO, atol=1e-5)
     np.testing.assert_allclose(slopes, OF_TWO_SLOPES, atol=1e-5)
+
+
+def test_a_share_of_nearly_nothing_costs_64_however_it_is_written() -> None:
+    """1.8.5 and 2.6.2 give these numbers."""
+    x = fluid.layers.data("x", [2, 3], append_batch_size=False)
+    y = fluid.layers.data("y", [2, 1], append_batch_size=False, dtype="int64")
+    layers, eye = fluid.layers, fluid.initializer.NumpyArrayInitializer(np.eye(3, dtype="float32"))
+    shares = layers.softmax(x)
+    costs = [layers.cross_entropy(shares, y), layers.softmax_with_cross_entropy(x, y)]
+    biased = layers.cross_entropy(layers.fc(x, 3, act="softmax", param_attr=eye), y)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    feed = {"x": np.array([[0, -70, -200], [1, 2, 300]], "float32"), "y": np.array([[2], [0]])}
+    logarithms = [layers.log(shares), layers.log_softmax(x)]
+    found = exe.run(feed=feed, fetch_list=[*costs, biased, *logarithms])
+    for cost in found[:3]:
+        np.testing.assert_allclose(cost, [[64], [64]], rtol=1e-6)
+    for logarithm in found[3:]:
+        np.testing.assert_allclose(logarithm, [[0, -64, -64], [-64, -64, 0]], rtol=1e-6, atol=1e-6)

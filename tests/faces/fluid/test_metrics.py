@@ -37,12 +37,29 @@ def test_accuracy_is_weighted_by_the_size_of_batches() -> None:
         accuracy.update("0.5", 1)
 
 
+def test_a_measure_of_arrays_is_an_array() -> None:
+    """A run fetches arrays of one element, and programs take the first of what is measured."""
+    one, two = np.array([1]), np.array([2], np.int64)
+    accuracy, chunks, distance = metrics.Accuracy(), metrics.ChunkEvaluator(), metrics.EditDistance("d")
+    for _ in range(2):
+        accuracy.update(np.array([0.5], np.float32), two)
+        chunks.update(two, two, one)
+        distance.update(np.array([[3.0], [0.0]], np.float32), two)
+    assert accuracy.eval().tolist() == [0.5]
+    assert [each.tolist() for each in chunks.eval()] == [[0.5], [0.5], [0.5]]
+    assert [each.tolist() for each in distance.eval()] == [[1.5], [0.5]]
+    assert (one.tolist(), two.tolist()) == ([1], [2])  # nothing given is changed
+    chunks.reset()
+    chunks.update(0, two, 0)
+    assert chunks.eval() == (0.0, 0.0, 0.0)
+
+
 def test_chunks_and_distances() -> None:
     chunks = metrics.ChunkEvaluator()
     assert chunks.eval() == (0.0, 0.0, 0.0)
     chunks.update(np.array([10]), np.array([8]), np.array([4]))
     assert chunks.eval() == pytest.approx((0.4, 0.5, 4 / 9))
-    distance = metrics.EditDistance("distance")
+    distance = metrics.EditDistance("d")
     distance.update(np.array([[0.0], [3.0]]), np.array([2]))
     distance.update(np.array([[0.0], [0.0]]), 2)
     assert distance.eval() == (0.75, 0.25)

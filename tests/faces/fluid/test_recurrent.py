@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paddle.fluid as fluid
+from paddle.profiler import Profiler
 
 layers = fluid.layers
 OFFSETS = (0, 2, 2, 5)  # the second sequence is empty
@@ -75,22 +76,35 @@ def test_an_lstm_is_what_it_is_defined_as(is_reverse, use_peepholes) -> None:
     np.testing.assert_allclose(cells, expected[1], rtol=1e-5, atol=1e-6)
 
 
-def test_the_fused_lstm_and_the_written_one_have_equal_gradients() -> None:
+def test_an_lstm_is_one_operator_whatever_is_asked_for(capsys) -> None:
     found = []
-    for asks_for_cell in (False, True):
+    for reads_cell in (False, True):
         with (
             fluid.program_guard(fluid.Program(), fluid.Program()),
             fluid.scope_guard(fluid.executor.Scope()),
             fluid.unique_name.guard(),
+            Profiler() as ran,
         ):
-            x = layers.data("x", [8], lod_level=1)
-            x.stop_gradient = False
-            hidden, cell = layers.dynamic_lstm(x, 8)
-            outputs = [hidden, cell] if asks_for_cell else [hidden]
-            made = gradients(outputs, {"x": tensor(X)}, ["lstm_0.w_0", "lstm_0.b_0"])
-            found.append([made[0], *made[len(outputs) :]])
-    for fused, written in zip(*found, strict=True):
-        np.testing.assert_allclose(fused, written, rtol=1e-4, atol=1e-6)
+            x, h = layers.data("x", [8], lod_level=1), layers.data("h", [2])
+            c = layers.data("c", [2])
+            hidden, cell = layers.dynamic_lstm(x, 8, h_0=h, c_0=c, candidate_activation="relu")
+            cost = hidden + cell * 0.0 if reads_cell else hidden * 1.0
+            feed = {"x": tensor(X), "h": START[:, :2], "c": START[:, 2:]}
+            found.append(gradients([cost], feed, ["lstm_0.w_0", "lstm_0.b_0"]))
+        ran.summary()
+        used = {line.split()[0] for line in capsys.readouterr().out.splitlines()}
+        assert {"lstm", "lstm_grad"} <= used and not used & {"recurrent", "recurrent_grad"}
+        assert ("in_rows" in used) == reads_cell
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_an_activation_of_gates_is_one_that_there_is() -> None:
+    x = layers.data("x", [8], lod_level=1)
+    hidden, _ = layers.dynamic_lstm(x, 8)
+    fluid.default_main_program().global_block().ops[-1].attrs["gate_activation"] = "softmax"
+    with pytest.raises(ValueError, match="one of identity, sigmoid, tanh, relu, not 'softmax'"):
+        gradients([hidden], {"x": tensor(X)}, [])
 
 
 def test_an_lstm_begins_with_what_it_is_given() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paddle.fluid as fluid
-from paddle._program.errors import BadProgram
+from paddle._program.errors import BadFeed, BadProgram
 from paddle._program.running.lod_tensor import LoDTensor
 
 layers = fluid.layers
@@ -54,6 +54,18 @@ def test_sequences_are_pooled_and_empty_ones_become_the_value_for_them(kind, by)
         found = run(out, **{f"x{value}": tensor(X)})
         expected = [by(X[run]) if len(X[run]) else np.full(4, value) for run in RUNS]
         np.testing.assert_allclose(np.array(found), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_data_that_says_no_level_is_sequences_where_an_operator_over_sequences_reads_it() -> None:
+    words = layers.data("words", [1], dtype="int64")
+    rows = layers.embedding(words, [5, 4], is_sparse=True)
+    assert rows.lod_level == 0
+    convolved = layers.sequence_pool(layers.sequence_conv(layers.fc(rows, 3), 2, 3), "sum")
+    pooled = layers.sequence_pool(rows, "sum")
+    assert (words.lod_level, convolved.lod_level) == (1, 0)
+    found = np.array(run(pooled, convolved, words=tensor(IDS))[0])
+    expected = [weights("embedding_0.w_0")[IDS[part, 0]].sum(0) for part in RUNS]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_of_nested_sequences_the_inner_ones_are_pooled() -> None:
@@ -130,6 +142,37 @@ def test_ids_are_enumerated_and_updates_scattered() -> None:
     np.testing.assert_allclose(np.array(found), expected, rtol=1e-6)
 
 
+def test_a_batch_of_rows_of_one_length_is_weighed_as_sequences_are() -> None:
+    """The figures are those of 1.8.5."""
+    x = fluid.data("d", [None, 4, 3])
+    x.stop_gradient = False
+    first = fluid.initializer.NumpyArrayInitializer(np.arange(9, dtype=np.float32).reshape(3, 3))
+    out = layers.row_conv(x, 2, param_attr=fluid.ParamAttr(initializer=first))
+    assert out.shape == (-1, 4, 3)
+    (gradient,) = fluid.gradients(layers.reduce_sum(layers.square(out)), x)
+    values = np.arange(24, dtype=np.float32).reshape(2, 4, 3) / 10
+    found, moved = run(out, gradient, d=values)
+    np.testing.assert_allclose(
+        np.array(found)[0], [[4.5, 6.6, 9.3], [7.2, 10.2, 13.8], [2.7, 4.7, 7.1], [0, 1, 2.2]], rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        np.array(moved)[1],
+        [[0, 42, 109.2], [91.8, 217.2, 400.2], [291.6, 512.2, 816.8], [253.8, 434.4, 682.2]],
+        rtol=1e-5,
+    )
+
+
+def test_a_gradient_is_of_the_sequences_that_its_variable_is_of() -> None:
+    """As 1.8.5 has it."""
+    x = data()
+    x.stop_gradient = False
+    hidden = layers.fc(x, 2)
+    pooled = layers.sequence_pool(hidden, "sum")
+    gradients = fluid.gradients(layers.mean(pooled), [x, hidden, pooled])
+    found = run(*gradients, x=tensor(X))
+    assert [each.lod() for each in found] == [[[0, 2, 2, 5]], [[0, 2, 2, 5]], []]
+
+
 def test_windows_are_convolved_within_their_sequence() -> None:
     out = layers.sequence_conv(data(), num_filters=3, filter_size=3, bias_attr=False)
     ahead = layers.row_conv(data("y"), future_context_size=1)
@@ -183,8 +226,12 @@ def test_windows_of_an_image_are_a_sequence() -> None:
 
 
 def test_what_has_no_sequences_is_refused_with_its_name() -> None:
-    with pytest.raises(BadProgram, match=r"'sequence_pool'.*'plain' in slot 'X' has none \(lod_level 0\)"):
-        layers.sequence_pool(layers.data("plain", [4]), "sum")
+    layers.sequence_pool(data("plain", lod_level=0), "sum")
+    with pytest.raises(BadFeed, match="data 'plain' is made of sequences"):
+        fluid.Executor().run(feed={"plain": X}, fetch_list=["sequence_pool_0.tmp_0"])
+    for rows in (layers.create_parameter([3, 4], "float32"), layers.reshape(data(lod_level=0), [2, 6])):
+        with pytest.raises(BadProgram, match=rf"'{rows.name}' in slot 'X' has none \(lod_level 0\)"):
+            layers.sequence_pool(rows, "sum")
     with pytest.raises(ValueError, match="pool_type is one of average, sum"):
         layers.sequence_pool(data(), "middle")
     with pytest.raises(BadProgram, match="ref_level 1, and 'x' has 1 levels"):

@@ -187,3 +187,51 @@ def test_a_size_that_is_written_over_is_what_it_was_to_each_reader() -> None:
     shapes, values = _ran(program)
     assert shapes == [(4, 2), (5, 2), (4, 2)]
     np.testing.assert_allclose(values, [1 - 1.1, 1 - 1.1 - 1.4, 1 - 1.1 - 1.4 - 1.1], atol=1e-5)
+
+
+def _walked(padded: Any, length: Any) -> tuple[Any, Any]:
+    cell = layers.GRUCell(2, param_attr=fluid.ParamAttr("w", fluid.initializer.Constant(0.3)))
+    out, last = layers.rnn(cell, padded, sequence_length=length)
+    loss = layers.mean(layers.square(last)) + 0.1 * layers.mean(out)
+    fluid.optimizer.SGD(0.5).minimize(loss)
+    return loss, out
+
+
+def _batch(lengths: list[int]) -> np.ndarray:
+    return np.random.default_rng(len(lengths)).normal(size=(sum(lengths), 3)).astype("float32")
+
+
+def _fed_in_rows(lengths: list[int]) -> dict[str, Any]:
+    return {"rows": fluid.create_lod_tensor(_batch(lengths), [lengths], fluid.CPUPlace())}
+
+
+def _fed_padded(lengths: list[int]) -> dict[str, Any]:
+    whole = np.zeros((len(lengths), max(lengths), 3), np.float32)
+    whole[np.arange(max(lengths)) < np.array(lengths)[:, None]] = _batch(lengths)
+    return {"padded": whole, "length": np.array(lengths)}
+
+
+def _steps(data: Any, feed: Callable[[list[int]], dict[str, Any]]) -> list[Any]:
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup), fluid.scope_guard(fluid.Scope()):
+        fetches = list(_walked(*data()))
+        exe = fluid.Executor()
+        exe.run(startup)
+        return [exe.run(main, feed=feed(lengths), fetch_list=fetches) for lengths in LENGTHS]
+
+
+def test_a_cell_walks_along_sequences_that_are_padded_to_the_longest_of_a_batch() -> None:
+    """As along those that are fed so: in each batch as many moments as its longest has."""
+    here = _steps(
+        lambda: layers.sequence_pad(
+            layers.data("rows", [3], lod_level=1), layers.fill_constant([1], "float32", 0.0)
+        ),
+        _fed_in_rows,
+    )
+    fed = _steps(
+        lambda: (fluid.data("padded", [None, None, 3]), fluid.data("length", [None], "int64")), _fed_padded
+    )
+    for own, other in zip(here, fed, strict=True):
+        assert own[1].shape == other[1].shape
+        np.testing.assert_allclose(own[0], other[0], rtol=1e-5)
+        np.testing.assert_allclose(own[1], other[1], rtol=1e-5)

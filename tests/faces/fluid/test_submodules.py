@@ -27,8 +27,8 @@ THERE = """
     incubate.fleet.parameter_server.distribute_transpiler:TrainerRuntimeConfig
 """.split()  # noqa: SIM905  read in columns
 ABSENT = """
-    async_executor concurrency data_generator dataloader default_scope_funcs distributed generator
-    proto trainer_factory layers.math_op_patch layers.collective contrib.slim
+    concurrency data_generator dataloader default_scope_funcs distributed generator
+    trainer_factory layers.math_op_patch contrib.slim
 """.split()  # noqa: SIM905  read in columns
 
 
@@ -134,7 +134,6 @@ def test_arguments_of_layers_of_ones_own_are_checked() -> None:
         ("framework", "load_op_library", "py_func"),
         ("debugger", "repr_tensor", "repr_var and repr_op"),
         ("debugger", "run_fast_nan_inf_debug", "isfinite"),
-        ("io", "prepend_feed_ops", "save_inference_model"),
         ("reader", "DataLoaderBase", "PyReader"),
         ("contrib", "sparsity", "minimize with the optimizer itself"),
         ("contrib", "load_persistables_for_increment", "load_persistables"),

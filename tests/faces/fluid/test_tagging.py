@@ -113,6 +113,26 @@ def test_an_alignment_costs_as_much_padded_as_not() -> None:
     np.testing.assert_allclose(costs_wide, costs, rtol=1e-5)
 
 
+def test_labels_that_have_no_room_cost_nothing_and_have_no_slope() -> None:
+    """1.8.5 and 2.6.2 give 0 for more labels than rows, and where a row of none has to part two alike."""
+    rows, label = data("x", 4), data("label", 1, "int64")
+    rows.stop_gradient = False
+    cost = layers.warpctc(rows, label)
+    (slope,) = fluid.gradients(layers.reduce_sum(cost), [rows])
+    scores = np.random.default_rng(5).normal(size=(6, 4)).astype(np.float32)
+    feed = {"x": tensor(scores, [2, 2, 2]), "label": tensor([[1], [2], [3], [1], [1], [2]], [3, 2, 1])}
+    costs, slopes = (np.array(each) for each in run(cost, slope, **feed))
+    assert costs[:2].ravel().tolist() == [0, 0]
+    assert costs[2, 0] > 0
+    assert not slopes[:4].any()
+    assert slopes[4:].all()
+
+
+def test_a_decoder_of_padded_rows_says_what_sizes_its_lengths_have() -> None:
+    rows, lengths = layers.data("x", [2, 5, 4], append_batch_size=False), layers.data("n", [1], dtype="int64")
+    assert layers.ctc_greedy_decoder(rows, blank=0, input_length=lengths)[1].shape == (2, 1)
+
+
 def test_an_alignment_is_read_without_repetitions_and_blanks() -> None:
     tags = data("tags", 1, "int64")
     block = fluid.default_main_program().global_block()

@@ -105,7 +105,7 @@ def test_an_output_with_a_row_of_each_sample_is_the_mean_of_first_rows() -> None
 
     made = Trainer(train_func=network, optimizer_func=lambda: SGD(learning_rate=0.1))
     cost, rows = made.test(reader=uneven, feed_order=ORDER)
-    assert isinstance(cost, float)
+    assert isinstance(cost, float) and cost.mean() == cost and f"{[cost]}" == f"[{float(cost)}]"
     assert rows.tolist() == [4.0, 8.0]
 
 

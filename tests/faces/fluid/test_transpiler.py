@@ -150,7 +150,7 @@ def test_blocks_are_of_whole_rows_and_no_smaller_than_told() -> None:
     ("changes", "kind", "text"),
     [
         ({"mode": "nccl2"}, NotInThisRelease, "mode='nccl2' is not in this release"),
-        ({"enable_dc_asgd": True}, NotInThisRelease, "enable_dc_asgd is not in this release"),
+        ({"enable_dc_asgd": True}, BadArgument, "gradients that come late, and in step none does"),
         ({"trainer_id": 2}, BadArgument, "trainer_id is 2, and a job of 2 trainers"),
         ({"pservers": ""}, BadArgument, "names no parameter server"),
     ],
@@ -160,9 +160,40 @@ def test_what_cannot_be_is_refused_by_name(changes: Any, kind: type[Exception], 
         transpiled(**changes)
 
 
-def test_a_program_without_updates_is_refused() -> None:
-    with pytest.raises(BadProgram, match=r"call optimizer.minimize"):
-        transpiler.DistributeTranspiler().transpile(0, program=Program(), pservers=TWO)
+def looking(pservers: str, trainer_id: int = 0) -> tuple[Any, Program, Program, Any]:
+    """A program without an optimizer, transpiled for two trainers."""
+    main, startup = Program(), Program()
+    with unique_name.guard(), program_guard(main, startup):
+        loss = mean(fc(input=data(name="x", shape=[4], dtype="float32"), size=1))
+    made = transpiler.DistributeTranspiler()
+    with pytest.warns(UserWarning, match=r"call optimizer.minimize\(loss\) before transpile"):
+        made.transpile(trainer_id, program=main, startup_program=startup, pservers=pservers, trainers=2)
+    return made, main, startup, loss
+
+
+def test_a_program_without_an_optimizer_is_computed_and_its_servers_end_with_its_trainers() -> None:
+    endpoints = Endpoints(2, 2)
+    for trainer_id in range(2):
+        made, main, startup, loss = looking(",".join(endpoints.names), trainer_id)
+        assert types(main)[-2:] == ["send_barrier", "fetch_barrier"]
+        assert types(made.get_pserver_program(endpoints.names[0])) == ["listen_and_serv"]
+        executor, scope = Executor(), Scope()
+        executor.run(startup, scope=scope)
+        (found,) = executor.run(main, feed={"x": np.ones((2, 4), np.float32)}, fetch_list=[loss], scope=scope)
+        weights = np.array(scope.find_var("fc_0.w_0").get_tensor())
+        np.testing.assert_allclose(found, weights.sum(), rtol=1e-5)
+        executor.close()
+    assert endpoints.outcomes() == [True, True]
+
+
+def test_who_minimizes_what_was_transpiled_is_told_the_order() -> None:
+    _, main, startup, loss = looking(TWO)
+    with unique_name.guard(), program_guard(main, startup):
+        SGD(learning_rate=0.1).minimize(loss)
+    executor, scope = Executor(), Scope()
+    executor.run(startup, scope=scope)
+    with pytest.raises(BadProgram, match=r"transpile was called before optimizer.minimize"):
+        executor.run(main, feed={"x": np.ones((2, 4), np.float32)}, scope=scope)
 
 
 def test_a_server_that_the_job_does_not_have_is_refused() -> None:
@@ -210,6 +241,18 @@ def test_in_step_trainers_equal_one_that_has_all_batches(servers: int, trainers:
     assert endpoints.outcomes() == [True] * servers
 
 
+def test_where_late_gradients_are_corrected_one_trainer_learns_what_one_process_does() -> None:
+    losses, values = _train(*network(), _batches(0, 1))
+    endpoints = Endpoints(2, 1)
+    names, late = ",".join(endpoints.names), {"sync_mode": False, "enable_dc_asgd": True}
+    _, main, startup, loss = transpiled(names, trainers=1, **late)
+    assert main._carrier.cluster.mode.compensates
+    found, trained = _train(main, startup, loss, _batches(0, 1))
+    np.testing.assert_allclose(found, losses, rtol=1e-5)
+    np.testing.assert_allclose(trained, values, rtol=1e-5, atol=1e-7)
+    assert endpoints.outcomes() == [True, True]
+
+
 def _two_optimizers() -> tuple[Program, Program, Any]:
     main, startup = Program(), Program()
     startup.random_seed = 7
@@ -240,10 +283,11 @@ def test_scripts_of_jobs_find_what_they_take_from_the_transpiler(
 ) -> None:
     main = network()[0]
     transpiler.details.program_to_code(main)
-    assert capsys.readouterr().out == f"{main}\n"
+    printed = capsys.readouterr().out
+    assert "{Out=['fc_0.tmp_0']} = mul(inputs=" in printed
     with (tmp_path / "program").open("w") as file:
         transpiler.details.program_to_code(main, file, skip_op_callstack=True)
-    assert (tmp_path / "program").read_text() == f"{main}\n"
+    assert (tmp_path / "program").read_text() == printed
     with pytest.raises(AttributeError, match="UnionFind is not in this release"):
         _ = transpiler.details.UnionFind
 
@@ -269,6 +313,32 @@ def test_a_program_of_0_11_gives_updates_and_pairs_and_its_number_is_in_the_envi
         loss = mean(fc(input=data(name="x", shape=[4], dtype="float32"), size=1))
         made.transpile(*SGD(learning_rate=0.1).minimize(loss), pservers=TWO, trainers=2)
     assert made.get_trainer_program() is main and made.trainer_id == 1
+
+
+def test_a_program_of_0_12_gives_updates_and_pairs_before_its_number() -> None:
+    for given, named in (((), {"trainer_id": 1}), ((1,), {}), ((1, None, TWO, 2), {})):
+        main = Program()
+        with unique_name.guard(), program_guard(main, Program()):
+            loss = mean(fc(input=data(name="x", shape=[4], dtype="float32"), size=1))
+            updates, pairs = SGD(learning_rate=0.1).minimize(loss)
+        made = transpiler.DistributeTranspiler()
+        if len(given) < 4:
+            named = {**named, "trainers": 2, "pservers": TWO}
+        made.transpile(updates, pairs, *given, **named)
+        assert made.get_trainer_program() is main
+        assert (made.trainer_id, made.trainer_num, ",".join(made.pserver_endpoints)) == (1, 2, TWO)
+
+
+def test_of_what_servers_load_where_none_is_a_process_of_the_program_trainer_0_is_warned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("paddle._program.calls.loaded_by_servers", lambda: "train.py:7")
+    transpiled()
+    monkeypatch.setenv("PADDLE_SHARED_PORTS", f"{TWO.rpartition(':')[2]},1,1")
+    one = TWO.rpartition(",")[2]
+    transpiled(one, trainer_id=1)
+    with pytest.warns(UserWarning, match=r"train.py:7: what its servers load .* have trainer 0 load it, too"):
+        transpiled(one)
 
 
 def test_servers_are_waited_for_and_named_when_they_do_not_come() -> None:

@@ -161,4 +161,72 @@ def test_layers_are_their_functions() -> None:
     weight, bias = (
         np.asarray(held.find_var(each.name).get_tensor()) for each in (weighed.weight, weighed.bias)
     )
+    assert not bias.any()  # a bias begins with 0
     assert values[-1] == pytest.approx(np.einsum("bi,oij,bj->bo", A, weight, B) + bias, abs=1e-5)
+
+
+def test_what_a_triangle_or_a_diagonal_leaves_out_is_0_even_if_it_is_infinite() -> None:
+    """As 2.6.2 has it; masks of attention are made so."""
+    feed: dict[str, np.ndarray] = {}
+    wild = np.where(np.eye(3), np.arange(3.0), np.inf)
+    (x,) = data((wild,), feed)
+    x = paddle.reshape(x, [3, 3])
+    mask = paddle.triu(paddle.full([3, 3], float("-inf")), 1)
+    ahead = np.where(np.triu(np.ones((3, 3)), 1), -np.inf, 0.0)
+    row = paddle.to_tensor([np.inf, 1.0])
+    given = [mask, paddle.tril(x, -1), paddle.diag(x), paddle.trace(x), paddle.diag(row), F.diag_embed(row)]
+    diagonal = np.array([[np.inf, 0], [0, 1]])
+    wanted = [ahead, np.tril(wild, -1), np.diag(wild), [np.trace(wild)], diagonal, diagonal]
+    for found, right in zip(ran(given, feed), wanted, strict=True):
+        np.testing.assert_array_equal(found, right)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_whole_numbers_are_cut_as_whole_numbers(dtype: str) -> None:
+    """An id above 2**24 is none that float32 has."""
+    feed: dict[str, np.ndarray] = {}
+    (x,) = data((np.array([2**24 + 1, -7, 2**30 + 3], dtype),), feed)
+    given = [paddle.clip(x, 0, 2**30), paddle.clip(x, min=-5), paddle.clip(x, max=5.9)]
+    assert {str(each.dtype) for each in given} == {f"paddle.{dtype}"}
+    found = ran(given, feed)
+    assert [each.tolist() for each in found] == [
+        [2**24 + 1, 0, 2**30],
+        [2**24 + 1, -5, 2**30 + 3],
+        [5, -7, 5],
+    ]
+    assert {each.dtype.name for each in found} == {dtype}
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_bounds_that_a_whole_number_cannot_reach_are_none_and_its_sign_is_whole(dtype: str) -> None:
+    feed: dict[str, np.ndarray] = {}
+    limits = np.iinfo(dtype)
+    (x,) = data((np.array([limits.min, 0, 7, limits.max], dtype),), feed)
+    given = [paddle.clip(x, -(2**65), 2**65), paddle.clip(x, 2**65, 2**66), paddle.sign(x)]
+    whole, highest, sign = ran(given, feed)
+    assert (whole == feed[x.name]).all()
+    assert highest.tolist() == [limits.max] * 4
+    assert sign.tolist() == [-1 if limits.min else 0, 0, 1, 1]
+    assert {each.dtype.name for each in (whole, highest, sign)} == {dtype}
+
+
+def test_bounds_are_in_order() -> None:
+    (x,) = data((np.ones((2, 3)),), {})
+    with pytest.raises(ValueError, match=r"'clip' \(written at .*test_choices.*\): min 5 is above max 2"):
+        paddle.clip(x, 5, 2)
+
+
+def test_truths_have_no_bounds() -> None:
+    truths = paddle.static.data("truths", [2, 3], "bool")
+    with pytest.raises(
+        ValueError, match=r"'clip' \(written .*\) takes numbers, and 'truths' is bool: cast it"
+    ):
+        paddle.clip(truths, 0, 1)
+
+
+def test_slopes_of_slopes_go_through_a_diagonal() -> None:
+    feed: dict[str, np.ndarray] = {}
+    (x,) = data((np.array([[1.0, 2.0, -3.0]]),), feed)
+    (slope,) = paddle.static.gradients([paddle.sum(F.diag_embed(x * x * x))], [x])
+    (second,) = paddle.static.gradients([paddle.sum(F.diag_embed(slope))], [x])
+    assert ran([slope, second], feed)[1] == pytest.approx(6 * feed[x.name])

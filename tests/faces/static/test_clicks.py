@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -63,9 +65,13 @@ def test_a_worker_knows_its_number_and_how_many_there_are(monkeypatch: pytest.Mo
     monkeypatch.setenv("PADDLE_TRAINERS_NUM", "2")
     monkeypatch.setenv("PADDLE_TRAINER_ENDPOINTS", "a:1,b:2")
     told = paddle.distributed.ParallelEnv()
+    assert told.dev_id == told.device_id == 0
     assert (told.rank, told.world_size, told.current_endpoint) == (1, 2, "b:2")
-    with pytest.raises(NotInThisRelease, match="of a group"):
-        paddle.distributed.get_rank("some")
+    group = paddle.distributed.new_group([0, 1])
+    assert (paddle.distributed.get_rank(group), paddle.distributed.get_world_size(group)) == (1, 2)
+    assert repr(paddle.distributed.new_group([0])).startswith("rank: -1, nranks: 1, id: ")
+    with pytest.raises(NotInThisRelease, match=r"all_reduce among 2 workers .* fleet\.util\.all_reduce"):
+        paddle.distributed.all_reduce(None)
     monkeypatch.setenv("PADDLE_TRAINERS_NUM", "two")
     with pytest.raises(ValueError, match="PADDLE_TRAINERS_NUM is a whole number, and not 'two'"):
         paddle.distributed.get_world_size()
@@ -79,6 +85,7 @@ def test_what_is_at_home_elsewhere_is_found_where_the_original_has_it() -> None:
     assert paddle.static.nn.create_parameter is paddle.create_parameter
     assert paddle.static.nn.continuous_value_model is paddle.fluid.layers.continuous_value_model
     assert paddle.static.io.save is paddle.static.save
+    assert import_module("paddle.tensor.einsum").einsum is paddle.tensor.einsum is paddle.einsum
     for module in (paddle.tensor, paddle.nn.layer, paddle.framework):
         with pytest.raises(AttributeError, match="nowhere does not exist"):
             module.nowhere  # noqa: B018

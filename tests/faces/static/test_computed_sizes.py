@@ -28,6 +28,16 @@ CASES = {
     "slice": (lambda x: paddle.slice(x, [0], [0], [rows_of(x) - 1]), (-1, 3)),
     "slice by variables": (lambda x: paddle.slice(x, [0, 1], pair(1, 0), pair(3, 2)), None),
     "strided_slice": (lambda x: paddle.strided_slice(x, [0], [0], [rows_of(x)], [np.int64(2)]), (-1, 3)),
+    "var": (lambda x: paddle.var(x, 0), (3,)),
+    "std of all": (lambda x: paddle.std(x, keepdim=True), (1, 1)),
+    "var of one": (lambda x: paddle.var(x[:1], 0), (3,)),
+    "kthvalue": (lambda x: paddle.kthvalue(x, 2, 0)[0], (3,)),
+    "quantile": (lambda x: paddle.quantile(x, 0.3, 0), (3,)),
+    "quantiles of all": (lambda x: paddle.quantile(x, [0.0, 0.5, 1.0]), None),
+    "median": (lambda x: paddle.median(x, 0, keepdim=True), None),
+    "take": (lambda x: paddle.take(x, paddle.to_tensor([[-1, 5]])), (1, 2)),
+    "take around": (lambda x: paddle.take(x, paddle.to_tensor([13, -13]), "wrap"), (2,)),
+    "take the nearest": (lambda x: paddle.take(x, paddle.to_tensor([99, -99]), "clip"), (2,)),
 }
 MEAN = X.mean(0, keepdims=True)
 WANTED = {
@@ -40,6 +50,16 @@ WANTED = {
     "slice": X[:3],
     "slice by variables": X[1:3, :2],
     "strided_slice": X[::2],
+    "var": X.var(0, ddof=1),
+    "std of all": X.std(ddof=1, keepdims=True),
+    "var of one": np.zeros(3),
+    "kthvalue": X[1],
+    "quantile": np.quantile(X, 0.3, 0),
+    "quantiles of all": np.array([[0.0], [5.5], [11.0]]),
+    "median": np.median(X, 0, keepdims=True),
+    "take": np.array([[11.0, 5.0]]),
+    "take around": np.array([1.0, 11.0]),
+    "take the nearest": np.array([11.0, 0.0]),
 }
 
 
@@ -61,3 +81,23 @@ def test_a_parameter_tiled_once_for_each_sample_gets_what_all_of_them_give():
     executor = paddle.static.Executor()
     executor.run(paddle.static.default_startup_program())
     assert executor.run(feed={"x": X}, fetch_list=[row])[0] == pytest.approx(1 - 0.1 * X.sum(0)[None])
+
+
+def test_an_array_of_tensors_is_written_where_it_is_told():
+    at = paddle.zeros([1], "int64")
+    array = paddle.tensor.array_write(paddle.ones([2]), at, paddle.tensor.create_array("float32"))
+    wanted = [paddle.tensor.array_read(array, at), paddle.tensor.array_length(array)]
+    one, length = paddle.static.Executor().run(fetch_list=wanted)
+    assert (one.tolist(), int(length)) == ([1.0, 1.0], 1)
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_an_axis_that_is_not_there_has_no_kth(axis):
+    with pytest.raises(ValueError, match=rf"{axis} is not an axis of 'x', \[-1, 3\], of paddle.kthvalue"):
+        paddle.kthvalue(paddle.static.data("x", [None, 3]), 1, axis)
+
+
+def test_a_line_that_is_too_short_for_the_kth_says_so():
+    values, _ = paddle.kthvalue(paddle.static.data("x", [None, 3]), 5, 0)
+    with pytest.raises(ValueError, match=r"'kthvalue' .*: k is from 1 to 4 along axis 0, not 5"):
+        paddle.static.Executor().run(feed={"x": X}, fetch_list=[values])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import paddle
+from paddle import _homes
 from paddle._absent import AbsentName
 from paddle._program.description.written import fresh
 from paddle._public_names import LISTED
@@ -57,6 +58,23 @@ def test_a_function_that_changes_its_tensor_and_is_not_built_is_told_to_do_so() 
         _ = paddle.cauchy_
 
 
+@pytest.mark.parametrize("file", _homes.FILES)
+def test_what_programs_import_by_files_of_the_original_is_that_of_the_package(file: str) -> None:
+    found = import_module(f"paddle.{file}")
+    assert found is import_module(f"paddle.{_homes.FILES[file]}")
+
+
+def test_such_files_are_attributes_too() -> None:
+    assert paddle.static.nn.sequence_lod.sequence_pool is paddle.fluid.layers.sequence_pool
+    assert paddle.optimizer.optimizer.Optimizer is paddle.optimizer.Optimizer
+    assert issubclass(paddle.nn.initializer.Constant, paddle.nn.initializer.Initializer)
+    assert paddle.framework.in_dynamic_mode is paddle.in_dynamic_mode
+    assert paddle.tensor.fill_constant is paddle.fluid.layers.fill_constant
+    assert paddle.framework.Program is paddle.static.Program
+    with pytest.raises(ModuleNotFoundError, match=r"paddle\.static\.nn\.nowhere"):
+        import_module("paddle.static.nn.nowhere")
+
+
 @pytest.fixture
 def alone() -> Iterator[None]:
     with fresh():
@@ -97,3 +115,20 @@ def test_the_end_of_data_has_one_name_wherever_programs_look_for_it() -> None:
     }
     assert len(found) == 1
     assert issubclass(found.pop(), Exception)
+
+
+def test_a_normal_program_is_what_its_keywords_say(alone: None) -> None:
+    x = paddle.static.data("x", [None, 2])
+    y = paddle.static.nn.fc(x, 3)
+    paddle.mean(y)
+    program, normal = paddle.static.default_main_program(), paddle.static.normalize_program
+    brief = [op.type for op in normal(program, x, y, legacy_format=False).global_block().ops]
+    whole = [op.type for op in normal(program, x, y, skip_prune_program=True).global_block().ops]
+    assert "reduce_mean" not in brief
+    assert "reduce_mean" in whole and set(brief) < set(whole)
+    with pytest.raises(TypeError, match="feed_vars are Variables of the program, not 'x'"):
+        normal(program, ["x"], y)
+    with pytest.raises(TypeError, match=r"program is a paddle\.static\.Program, not None"):
+        normal(None, x, y)
+    with pytest.raises(ValueError, match="does not depend on 'z': leave it out"):
+        normal(program, [x, paddle.static.data("z", [1])], y)

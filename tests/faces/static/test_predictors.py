@@ -58,6 +58,10 @@ def test_a_model_of_2_6_gives_what_it_gave_there(predictor: deployed.Predictor) 
     found = predictor.get_output_handle("save_infer_model/scale_0.tmp_0")
     np.testing.assert_allclose(found.copy_to_cpu(), FOUND, rtol=1e-6)
     assert (found.shape(), str(found.type()), found.lod()) == ([2, 2], "DataType.FLOAT32", [])
+    (made_of,) = (
+        op.input("X")[0] for op in predictor._model.program.global_block().ops if op.type == "scale"
+    )
+    assert predictor.get_output_handle(made_of) is found, "programs may know it by its layer's name"
 
 
 def test_what_was_copied_in_stays_and_is_a_predictors_own(predictor: deployed.Predictor) -> None:
@@ -96,6 +100,17 @@ def test_a_model_comes_from_a_folder_or_from_memory_too(files: tuple[str, str], 
     paddle.fluid.io.save_inference_model(str(tmp_path / "older"), feeds, targets, None, read)
     found = deployed.create_predictor(deployed.Config(str(tmp_path / "older"))).run([X])
     np.testing.assert_allclose(found[0], FOUND, rtol=1e-6)
+
+
+def test_a_model_without_parameters_may_have_no_file_of_them(tmp_path: Path) -> None:
+    """2.6.2 writes none."""
+    x, executor = paddle.static.data("x", [None, 2]), paddle.static.Executor()
+    paddle.static.save_inference_model(str(tmp_path / "bare"), [x], [paddle.sign(x)], executor)
+    (tmp_path / "bare.pdiparams").unlink()
+    read, _, targets = paddle.static.load_inference_model(str(tmp_path / "bare"), executor)
+    (signs,) = executor.run(read, feed={"x": X}, fetch_list=targets)
+    config = deployed.Config(str(tmp_path / "bare.pdmodel"), str(tmp_path / "bare.pdiparams"))
+    assert signs.tolist() == deployed.create_predictor(config).run([X])[0].tolist() == [[1, 1], [1, -1]]
 
 
 def test_what_a_model_lacks_is_said(predictor: deployed.Predictor, tmp_path: Path) -> None:

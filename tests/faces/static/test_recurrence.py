@@ -53,7 +53,7 @@ def test_lstm(direction):
     layer = nn.LSTM(4, 6, direction=direction)
     outputs, (h, c) = layer(paddle.static.data("x", [None, 5, 4]))
     (found, last, kept), value = run(outputs, h, c)
-    cell = layer.layers[0].cell
+    cell = layer[0].cell
     weights = [value(each) for each in (cell.weight_ih, cell.weight_hh)]
     order = range(5) if direction == "forward" else range(4, -1, -1)
     steps = list(lstm(X, *weights, value(cell.bias_ih) + value(cell.bias_hh), order))
@@ -68,7 +68,7 @@ def test_gru_stops_where_a_sequence_ends():
     length = paddle.static.data("length", [None], "int64")
     outputs, last = layer(paddle.static.data("x", [None, 5, 4]), sequence_length=length)
     (found, end), value = run(outputs, last, length=LENGTHS)
-    cell = layer.layers[0].cell
+    cell = layer[0].cell
     weights = [value(each) for each in (cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh)]
     whole = np.stack(list(gru(X, *weights)), axis=1)
     for row, size in enumerate(LENGTHS):
@@ -89,6 +89,21 @@ def test_layers_above_each_other_in_both_directions_learn():
     assert losses[-1] < losses[0] / 2
 
 
+def test_a_derived_network_may_have_layers_of_its_own():
+    class Scored(nn.GRU):
+        def __init__(self):
+            super().__init__(4, 6, num_layers=2)
+            self.score = nn.Linear(6, 1)
+
+        def forward(self, inputs):
+            outputs, last = super().forward(inputs)
+            return self.score(outputs), last
+
+    scores, last = Scored()(paddle.static.data("x", [None, 5, 4]))
+    (found, end), _ = run(scores, last)
+    assert (found.shape, end.shape) == ((3, 5, 1), (2, 3, 6))
+
+
 def test_attention_is_of_each_head():
     layer = nn.MultiHeadAttention(4, 2, need_weights=True)
     mask = np.triu(np.full((5, 5), -1e9, np.float32), 1)
@@ -104,7 +119,7 @@ def test_attention_is_of_each_head():
         scores = queries[..., head] @ keys[..., head].transpose(0, 2, 1) / np.sqrt(2) + mask
         heads.append(softmax(scores) @ values[..., head])
     assert found == pytest.approx(project(layer.out_proj, np.concatenate(heads, -1)), abs=1e-5)
-    assert not np.triu(weights[0, 0], 1).any()
+    assert (np.triu(weights[0, 0], 1) < 1e-27).all()  # no share is less than e**-64
 
 
 def test_an_encoder_learns():
@@ -167,3 +182,30 @@ def test_a_cell_is_heard_beyond_the_length_and_a_network_is_not():
     )
     assert cell[1, 2:].any()
     assert not network[1, 2:].any()
+
+
+@pytest.mark.parametrize("make", [nn.LSTM, nn.GRU])
+def test_a_layer_is_one_operator_that_gives_what_its_cell_gives_step_by_step(make):
+    network = make(4, 3)
+    (layer,), length = network, paddle.static.data("length", [None], "int64")
+    begins = [paddle.create_parameter([3, 3], "float32") for _ in range(1 + (make is nn.LSTM))]
+    states = tuple(begins) if len(begins) > 1 else begins[0]
+    wanted, found = [*begins, *network.parameters()], []
+    x = paddle.static.data("x", [None, 5, 4])
+    for forward in (layer.forward, lambda *given: nn.RNN.forward(layer, *given)):
+        before = len(paddle.static.default_main_program().global_block().ops)
+        outputs, ends = forward(x, states, length)
+        appended = paddle.static.default_main_program().global_block().ops[before:]
+        cost = paddle.add_n([paddle.sum(paddle.sin(each)) for each in (outputs, *_flat(ends))])
+        types = [op.type for op in appended]
+        found.append([types.count("rnn"), outputs, *_flat(ends), *paddle.static.gradients([cost], wanted)])
+    assert [each.pop(0) for each in found] == [1, 0]
+    values, _ = run(*found[0], *found[1], length=LENGTHS)
+    for one, other in zip(values[: len(found[0])], values[len(found[0]) :], strict=True):
+        assert one == pytest.approx(other, abs=1e-5)
+
+
+def test_of_another_activation_or_without_biases_a_layer_is_its_cells():
+    outputs, _ = nn.GRU(4, 3, bias_ih_attr=False)(paddle.static.data("x", [None, 5, 4]))
+    assert run(outputs)[0][0].shape == (3, 5, 3)
+    assert "rnn" not in [op.type for op in paddle.static.default_main_program().global_block().ops]

@@ -43,15 +43,15 @@ def stepped(move, *, penalty=0.0, longest=None):
 
 
 class Adam:
-    def __init__(self, decay=0.0):
+    def __init__(self, decay=0.0, epsilon=1e-8):
         self.m = self.v = 0.0
-        self.decay = decay
+        self.decay, self.epsilon = decay, epsilon
 
     def __call__(self, g, step, w):
         self.m, self.v = 0.9 * self.m + 0.1 * g, 0.999 * self.v + 0.001 * g * g
-        rate = 0.1 * np.sqrt(1 - 0.999 ** (step + 1)) / (1 - 0.9 ** (step + 1))
+        mean, root = self.m / (1 - 0.9 ** (step + 1)), np.sqrt(self.v / (1 - 0.999 ** (step + 1)))
         kept = w * (1 - 0.1 * self.decay) if self.decay else w
-        return w - kept + rate * self.m / (np.sqrt(self.v) + 1e-8)
+        return w - kept + 0.1 * mean / (root + self.epsilon)
 
 
 class Momentum:
@@ -77,7 +77,7 @@ class Adamax:
         self.m = self.most = 0.0
 
     def __call__(self, g, step, w):
-        self.m, self.most = 0.9 * self.m + 0.1 * g, np.maximum(0.999 * self.most + 1e-8, np.abs(g))
+        self.m, self.most = 0.9 * self.m + 0.1 * g, np.maximum(0.999 * self.most + 1e-1, np.abs(g))
         return 0.1 / (1 - 0.9 ** (step + 1)) * self.m / self.most
 
 
@@ -99,7 +99,7 @@ class Adadelta:
         self.sum = 0.95 * self.sum + 0.05 * g * g
         move = g * np.sqrt((self.moved + 1e-2) / (self.sum + 1e-2))
         self.moved = 0.95 * self.moved + 0.05 * move**2
-        return g * np.sqrt((self.moved + 1e-2) / (self.sum + 1e-2))
+        return 0.5 * move
 
 
 class Lamb:
@@ -141,18 +141,19 @@ CASES = {
     "sgd": (lambda: paddle.optimizer.SGD(0.1), lambda: stepped(lambda g, n, w: 0.1 * g)),
     "momentum": (lambda: paddle.optimizer.Momentum(0.1, 0.9), lambda: stepped(Momentum())),
     "adam": (lambda: paddle.optimizer.Adam(0.1), lambda: stepped(Adam())),
+    "adam, epsilon": (lambda: paddle.optimizer.Adam(0.1, epsilon=0.1), lambda: stepped(Adam(0.0, 0.1))),
     "adamw": (lambda: paddle.optimizer.AdamW(0.1, weight_decay=0.3), lambda: stepped(Adam(0.3))),
     "adagrad": (lambda: paddle.optimizer.Adagrad(0.1), lambda: stepped(Adagrad())),
     "decayed": (
         lambda: paddle.optimizer.SGD(0.1, weight_decay=0.3),
         lambda: stepped(lambda g, n, w: 0.1 * g, penalty=0.3),
     ),
-    "adamax": (lambda: paddle.optimizer.Adamax(0.1), lambda: stepped(Adamax())),
+    "adamax": (lambda: paddle.optimizer.Adamax(0.1, epsilon=1e-1), lambda: stepped(Adamax())),
     "rmsprop": (
         lambda: paddle.optimizer.RMSProp(0.05, momentum=0.5, centered=True),
         lambda: stepped(RMSProp()),
     ),
-    "adadelta": (lambda: paddle.optimizer.Adadelta(1.0, epsilon=1e-2), lambda: stepped(Adadelta())),
+    "adadelta": (lambda: paddle.optimizer.Adadelta(0.5, epsilon=1e-2), lambda: stepped(Adadelta())),
     "lamb": (lambda: paddle.optimizer.Lamb(0.1), lambda: stepped(Lamb())),
     "nesterov": (ahead, lambda: stepped(Ahead())),
     "adamw, spared": (spared, lambda: stepped(Adam())),
@@ -232,6 +233,7 @@ def test_a_schedule_is_read_at_every_step():
     assert found[0] > found[1] > found[2] == found[3]
     assert optimizer.get_lr() == 0.0
     assert optimizer.state_dict()["LR_Scheduler"]["last_epoch"] == 4
+    assert optimizer._learning_rate is schedule  # programs call its step() so
     with pytest.raises(RuntimeError, match="LRScheduler"):
         optimizer.set_lr(0.1)
 

@@ -1,6 +1,5 @@
 """Reading ahead: the order of all that a program sees, whatever is slow, fails or is left."""
 
-import _thread
 import contextvars
 import random
 import signal
@@ -198,8 +197,10 @@ def test_a_pass_that_takes_less_than_to_hand_over_makes_the_next_ones_read_here(
     assert threads[1:] == [threading.current_thread()] * 2
 
 
-def test_an_interrupt_leaves_a_reader_that_never_returns(monkeypatch):
+def test_an_interrupt_leaves_a_reader_that_never_returns(monkeypatch, request):
     monkeypatch.setattr(ahead, "PATIENCE_S", 0.05)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's & has it ignored
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     begun, over = threading.Event(), threading.Event()
 
     def read():
@@ -209,7 +210,7 @@ def test_an_interrupt_leaves_a_reader_that_never_returns(monkeypatch):
 
     def interrupt():
         assert begun.wait(60)
-        _thread.interrupt_main(signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # wakes who waits, too
 
     threading.Thread(target=interrupt).start()
     began_s = time.monotonic()

@@ -127,8 +127,8 @@ def test_no_pserver_is_one_paragraph_that_says_where_it_was_looked_for_and_what_
     done = run(tmp_path, AN_EXIT_HANDLER + program)
     assert (done.returncode, done.stdout) == (1, "exit handler ran\n")
     (told,) = done.stderr.splitlines()
-    assert told.startswith(f"train.py:9: no pserver answers at 127.0.0.1:{port} since 0 s (")
-    assert "refused" in told and "Is it started there" in told and "connect_timeout" in told
+    assert told.startswith(f"train.py:9: no pserver answers at 127.0.0.1:{port} after 0 s (")
+    assert "refused" in told and "Is it running there" in told and "connect_timeout" in told
 
 
 def test_a_program_that_catches_it_goes_on(tmp_path):

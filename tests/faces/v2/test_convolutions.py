@@ -112,3 +112,26 @@ def test_channels_of_a_pixel_have_a_length_of_one_and_then_a_scale_each() -> Non
     seen = np.einsum("nchw,fc->nfhw", x.reshape(3, 2, 5, 6), parameters["_seen.w0"].reshape(4, 2))
     expected = 20 * seen / np.sqrt(np.square(seen).sum(1, keepdims=True) + 1e-6)
     np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_projections_that_are_convolutions_share_a_bias_for_each_filter() -> None:
+    project, bias = paddle.layer.conv_projection, paddle.attr.Param(name="bias", initial_std=1.0)
+    seen = image()
+    small = project(seen, filter_size=1, num_filters=4, num_channels=2)
+    large = project(seen, filter_size=3, num_filters=6, num_channels=2, padding=1)
+    beside = paddle.layer.concat([small, large], bias_attr=bias, name="both")
+    alone = paddle.layer.mixed(input=small, bias_attr=True, name="alone")
+    none = paddle.layer.concat([small, large], bias_attr=True)  # as in the original, an attribute alone says
+    assert not none.config.bias_parameter_name
+    x, found, parameters = shown(beside, 60)
+    assert parameters.get_shape("bias") == (1, 10)
+    assert paddle.parameters.create(alone).get_shape("_alone.wbias") == (1, 4)
+    expected = np.einsum("nchw,fc->nfhw", x.reshape(3, 2, 5, 6), parameters["_both.w0"].reshape(4, 2))
+    expected += parameters["bias"][0, :4, None, None]
+    np.testing.assert_allclose(found[:, :120], expected.reshape(3, 120), rtol=1e-4, atol=1e-5)
+
+
+def test_images_side_by_side_are_as_large_as_each() -> None:
+    both = paddle.layer.concat([image(), image()])
+    again = paddle.layer.img_conv(both, filter_size=1, num_filters=1, num_channels=4)
+    assert (again.height, again.width) == (5, 6)

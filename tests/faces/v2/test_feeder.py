@@ -148,7 +148,7 @@ def test_feeding_may_skip_what_the_network_does_not_read():
             r"row 1 of the batch, slot 'x' \(dense_vector\(3\)\): \[1, 2\] does not fit: 2 values, "
             r"where 3 are needed",
         ),
-        ([([1, 2, 3], 0), ("abc", 0)], r"row 1 of the batch, slot 'x'.*'abc' does not fit: .* no numbers"),
+        ([([1, 2, 3], 0), ("abc", 0)], r"row 1 of the batch, slot 'x'.*'abc' does not fit: .* not numbers"),
         ([([1, 2, 3], 0), ([1, 2, 3],)], "row 1 of the batch has nothing at place 1, where slot 'y'"),
         ([([1, 2, 3], 0), 5], "row 1 of the batch has nothing at place 0"),
         (
@@ -162,13 +162,13 @@ def test_feeding_may_skip_what_the_network_does_not_read():
         ([([1, 2, 3], None)], "row 0 of the batch, slot 'y'.*not None"),
         ([([1, 2, 3], 2**70)], "row 0 of the batch, slot 'y'.*it is not from 0 to 3"),
         ([([1, 2, 3], "1")], "row 0 of the batch, slot 'y'.*not a str"),
-        ([([1, 2, 3], 0), ([1, None, 3], 0)], r"row 1 .*: \[1, None, 3\] does not fit: None is no number"),
+        ([([1, 2, 3], 0), ([1, None, 3], 0)], r"row 1 .*: \[1, None, 3\] does not fit: None is not a number"),
         ([([1, 2, 3], 0), ([[1], [2], [3]], 0)], "the rows of the batch are not of one form"),
-        ([([[1, 2], [3]], 0)], "no numbers, or lists of unequal length"),
+        ([([[1, 2], [3]], 0)], "not numbers, or lists of unequal length"),
         ([np.ones(3)], r"1.0 does not fit: one number, .* of 3 is needed: does the reader yield a tuple"),
         ([], "batch without rows"),
-        (5, r"a reader yielded 5, which is no batch: .*paddle\.batch"),
-        (iter([]), r"which is no batch"),
+        (5, r"a reader yielded 5, not a batch, .*paddle\.batch"),
+        (iter([]), r"not a batch, a list of samples"),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(rows, hint):

@@ -39,21 +39,21 @@ def parted(flat: np.ndarray) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize(
-    "acts", [{}, {"act": paddle.activation.Relu(), "gate_act": paddle.activation.Tanh()}]
-)
-def test_a_group_of_lstm_moments_is_lstmemory(reverse, acts) -> None:
-    if acts:
-        acts = acts | {"state_act": paddle.activation.SoftSign()}
+@pytest.mark.parametrize("state_act", [None, paddle.activation.SoftSign(), paddle.activation.Linear()])
+def test_a_group_of_lstm_moments_is_lstmemory(reverse, state_act) -> None:
+    acts = {}
+    if state_act is not None:
+        acts = {"act": paddle.activation.Relu(), "gate_act": paddle.activation.Tanh(), "state_act": state_act}
     x = seen(sequences(), 12, "in")
     whole = layer.lstmemory(x, reverse=reverse, param_attr=learned("w"), bias_attr=learned("b"), **acts)
+    biases = {("mixed" if reverse else "input_proj") + "_bias_attr": learned("group_b")}  # 0.10's is mixed
     group = networks.lstmemory_group(
         x,
         size=3,
         reverse=reverse,
         param_attr=learned("group_w"),
-        input_proj_bias_attr=learned("group_b"),
         lstm_bias_attr=learned("group_peep"),
+        **biases,
         **acts,
     )
     parameters = paddle.parameters.create([whole, group])
@@ -121,6 +121,19 @@ def test_a_program_says_what_happens_at_one_moment() -> None:
         for x, y in zip(rows, out, strict=True):
             former = np.tanh(x @ parameters["w"] + former @ parameters["u"])
             np.testing.assert_allclose(y, former, rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_no_layer_is_handed_on_to_the_step_as_it_is() -> None:
+    told = []
+
+    def step(word, size, reverse, name):
+        told.extend([size, reverse, name])
+        return plain_step(word)
+
+    found, parameters = computed(layer.recurrent_group(step, [sequences(), 4, False, "state"]))
+    expected, _ = computed(layer.recurrent_group(plain_step, sequences()), parameters=parameters)
+    assert told == [4, False, "state"]
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_parameters_are_named_as_in_the_original() -> None:
@@ -328,3 +341,18 @@ def test_inputs_of_a_group_are_of_equal_lengths() -> None:
         computed(out, [(ROWS[0][0], ROWS[3][0]), (ROWS[3][0], ROWS[0][0])])
     with pytest.raises(ValueError, match="has no sequence"):
         layer.recurrent_group(step=step, input=[layer.StaticInput(layer.last_seq(sequences("c")))])
+
+
+def test_arguments_of_units_may_be_given_by_their_place() -> None:
+    x, weight, boot = seen(sequences(), 12, "in"), learned("by_place"), None
+    made = [
+        networks.lstmemory_group(x, 3, "lstm", boot, False, weight),
+        networks.gru_group(x, boot, 4, "gru", True, False, weight),
+        networks.simple_gru(x, 4, "simple", False, learned("mixed"), False, None, False, weight),
+    ]
+    for group in made:
+        assert "by_place" in paddle.parameters.create(group)
+    outputs = [
+        networks.lstmemory_group(x, 3, get_output_layer_attr=paddle.attr.Extra(error_clipping_threshold=1))
+    ]
+    assert computed(outputs)[0].shape == (sum(LENGTHS), 3)

@@ -78,6 +78,16 @@ def test_pooling_takes_a_last_place_that_sticks_out_or_not(is_ceil, rows, column
     np.testing.assert_array_equal(found.reshape(-1, rows, columns), expected)
 
 
+@pytest.mark.parametrize("kind, of", [(paddle.pooling.Max(), np.max), (paddle.pooling.Avg(), np.mean)])
+def test_a_window_that_is_larger_than_the_image_sticks_out_too(kind, of) -> None:
+    small = paddle.layer.img_pool(image(), pool_size=5, stride=5, num_channels=2, ceil_mode=False)
+    layer = paddle.layer.img_pool(small, pool_size=2, stride=2)
+    assert layer.size == 2
+    layer = paddle.layer.img_pool(image(), pool_size=7, stride=3, num_channels=2, pool_type=kind)
+    x, found, _ = shown(layer)
+    np.testing.assert_allclose(found, of(x, axis=(2, 3)), rtol=1e-5, atol=1e-6)
+
+
 def test_a_mean_is_of_pixels_or_of_zeros_around_them_too() -> None:
     source = image()
     layers = [
@@ -109,13 +119,22 @@ def test_a_batch_is_normalized_in_training_and_by_what_was_kept_in_a_test() -> N
     assert found.std() == pytest.approx(1, abs=0.05)
 
 
+def test_a_layer_says_how_large_its_images_are() -> None:
+    pooled = paddle.layer.img_pool(image(), pool_size=2, stride=2, num_channels=2)
+    assert (pooled.depth, pooled.height, pooled.width, pooled.num_filters) == (1, 3, 3, 2)
+    flat = paddle.layer.fc(pooled, size=3)
+    assert (flat.depth, flat.height, flat.width, flat.outputs) == (1, 0, 0, ["default"])
+
+
 def test_a_layer_that_is_no_image_is_named() -> None:
     with pytest.raises(ValueError, match="say how many channels"):
-        paddle.layer.img_conv(image(), filter_size=3, num_filters=2)
+        paddle.layer.img_conv(paddle.layer.fc(image(), size=8), filter_size=3, num_filters=2)
     with pytest.raises(ValueError, match="are no 7 channels"):
         paddle.layer.img_conv(image(), filter_size=3, num_filters=2, num_channels=7)
     with pytest.raises(ValueError, match="fits no 6 pixels"):
         paddle.layer.img_conv(image(), filter_size=9, num_filters=2, num_channels=2)
+    with pytest.raises(ValueError, match="fits no 6 pixels"):
+        paddle.layer.img_pool(image(), pool_size=8, stride=2, num_channels=2, ceil_mode=True)
 
 
 def digits(count):

@@ -1,6 +1,8 @@
 """Inference: values, ids and probabilities, from layers or from a saved network."""
 
 import io
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import numpy as np
@@ -81,6 +83,51 @@ def test_a_saved_network_infers_the_same():
     )
 
 
+def test_a_network_is_kept_in_a_file_that_is_open_as_text(tmp_path):
+    out = network()
+    parameters = paddle.parameters.create(out)
+    with (tmp_path / "topology.pkl").open("w") as file:
+        paddle.topology.Topology(layers=out).serialize_for_inference(file)
+    with (tmp_path / "topology.pkl").open() as file:
+        again = paddle.inference.Inference(parameters, fileobj=file)
+    expected = paddle.infer(output_layer=out, parameters=parameters, input=ROWS)
+    np.testing.assert_array_equal(again.infer(input=ROWS), expected)
+    with pytest.raises(ValueError, match="networks are kept in a binary file, not in StringIO"):
+        paddle.topology.Topology(layers=out).serialize_for_inference(io.StringIO())
+
+
+def pickled_by_the_original(network: bytes, module: str) -> bytes:
+    """As Python 2 pickles {"protobin": ..., "data_type": [("x", InputType(3, 0, 0))]} with protocol 2."""
+    text = b"T" + len(network).to_bytes(4, "little") + network
+    slots = b"(U\x08seq_typeK\x00U\x03dimK\x03U\x04typeK\x00u"
+    of_type = b"c" + module.encode() + b"\nInputType\n)\x81N}" + slots + b"\x86b"
+    return b"\x80\x02}(U\x08protobin" + text + b"U\tdata_type]X\x01\x00\x00\x00x" + of_type + b"\x86au."
+
+
+def test_a_network_that_the_original_pickled_is_read_as_data():
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(3))
+    out = paddle.layer.fc(input=x, size=2)
+    parameters, network = paddle.parameters.create(out), paddle.topology.Topology(out).proto()
+    written = pickled_by_the_original(network.SerializeToString(), "paddle.trainer.PyDataProvider2")
+    again = paddle.inference.Inference(parameters, fileobj=io.BytesIO(written))
+    rows = [([1.0, -2.0, 3.0],)]
+    expected = paddle.infer(output_layer=out, parameters=parameters, input=rows)
+    np.testing.assert_array_equal(again.infer(input=rows), expected)
+    for wrong in (pickled_by_the_original(b"", "os"), written[:-20], pickle.dumps(3)):
+        with pytest.raises(ValueError, match="not a network of"):
+            paddle.inference.Inference(parameters, fileobj=io.BytesIO(wrong))
+
+
+def test_threads_that_ask_one_inference_get_each_their_own_answer():
+    out = network()
+    inference = paddle.inference.Inference(paddle.parameters.create(out), out)
+    answers = [inference.infer(input=[row]) for row in ROWS]
+    questions = [number % len(ROWS) for number in range(400)]
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda number: inference.infer(input=[ROWS[number]]), questions))
+    np.testing.assert_array_equal(found, [answers[number] for number in questions])
+
+
 @pytest.mark.parametrize(
     ("change", "error"),
     [
@@ -103,7 +150,7 @@ def test_a_saved_network_of_another_release_is_named(change, error):
     "content", [b"", b"garbage", msgspec.msgpack.encode({"protobin": "text", "data_type": []})]
 )
 def test_a_file_that_is_no_saved_network_is_refused(content):
-    with pytest.raises(ValueError, match="no network saved by"):
+    with pytest.raises(ValueError, match="not a network of"):
         paddle.inference.Inference(paddle.parameters.Parameters(), fileobj=io.BytesIO(content))
 
 

@@ -31,6 +31,12 @@ def test_a_flag_that_does_not_exist_names_the_nearest():
         paddle.init(trainer_counts=1)
 
 
+def test_flags_by_which_programs_tuned_the_original_are_taken(capsys):
+    paddle.init(use_gpu=False, rnn_use_batch=True, trainer_count=2, log_clipping=True, use_mkldnn=True)
+    assert _flags.current().trainer_count == 2
+    assert "--rnn_use_batch=True has no effect in this release" in capsys.readouterr().err
+
+
 def test_the_numbers_in_which_gradients_travel_are_settled(monkeypatch):
     monkeypatch.setenv("PADDLE_INIT_WIRE", "topk")
     paddle.init(wire_topk=0.25)

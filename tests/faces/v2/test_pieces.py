@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -60,12 +61,14 @@ def test_a_sequence_is_sliced_by_what_is_fed() -> None:
         computed(both, rows([(3, -1)] * 4, [(3, -1)] * 4))
 
 
-def test_one_piece_of_each_sequence_is_cut_by_ids() -> None:
+@pytest.mark.parametrize("width", [1, 20], ids=["they count, and name nothing", "wide enough"])
+def test_one_piece_of_each_sequence_is_cut_by_ids(width) -> None:
     x = sequences()
     begins, sizes = (
-        layer.data(name=name, type=data_type.integer_value_sequence(20)) for name in ("begins", "sizes")
+        layer.data(name=name, type=data_type.integer_value_sequence(width)) for name in ("begins", "sizes")
     )
     cut = layer.sub_seq(x, begins, sizes)
+    assert re.fullmatch(r"__sub_seq_\d+__", cut.name)
     given = rows([[2], [0], [1], [12]], [[3], [5], [0], [1]])
     assert computed(cut, given).ravel().tolist() == [2, 3, 4, *range(9, 14), 29]
     assert computed(layer.pooling(cut, paddle.pooling.Sum()), given).ravel().tolist() == [9, 55, 0, 29]

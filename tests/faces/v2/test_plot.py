@@ -1,5 +1,7 @@
 """Ploter."""
 
+import warnings
+
 import pytest
 
 import paddle.v2 as paddle
@@ -30,8 +32,14 @@ def test_a_curve_that_is_not_there_is_named():
         paddle.plot.Ploter("train").append("test", 0, 1.0)
 
 
-def test_outside_a_notebook_a_file_is_asked_for(monkeypatch):
+def test_outside_a_notebook_a_warning_says_once_that_nothing_is_drawn(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
     monkeypatch.setitem(__import__("sys").modules, "IPython", None)
-    with pytest.raises(RuntimeError, match="give plot"):
-        paddle.plot.Ploter("cost").plot()
+    plot = paddle.plot.Ploter("cost")
+    with pytest.warns(RuntimeWarning, match=r"nothing is drawn here .*: give plot\(path\)"):
+        plot.plot()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plot.plot()
+    plot.plot(str(tmp_path / "cost.png"))
+    assert (tmp_path / "cost.png").exists()

@@ -65,12 +65,14 @@ def test_of_a_nested_sequence_each_inner_one_or_all_become_one() -> None:
 
 def test_a_window_sees_zeros_outside_a_sentence_or_what_was_learned() -> None:
     words = embedded(2)
-    plain = paddle.layer.mixed(size=6, input=paddle.layer.context_projection(words, 3))
+    window = paddle.layer.context_projection
+    plain = paddle.layer.mixed(size=6, input=window(words, 3, padding_attr=False))
+    by_default = paddle.layer.mixed(size=6, input=window(words, 3), name="by_default")
     padding = paddle.attr.Param(name="padding", initial_std=1.0)
-    learned = paddle.layer.mixed(
-        size=6, input=paddle.layer.context_projection(words, 3, padding_attr=padding)
-    )
-    (plain_rows, learned_rows), parameters = value_of([plain, learned], sentences())
+    learned = paddle.layer.mixed(size=6, input=window(words, 3, padding_attr=padding))
+    (plain_rows, learned_rows, first_rows), parameters = value_of([plain, learned, by_default], sentences())
+    assert parameters.get_shape("_by_default.w0") == (2, 2) and not parameters["_by_default.w0"].any()
+    np.testing.assert_array_equal(first_rows, plain_rows)
     table, beyond = parameters["table"], parameters["padding"]
     np.testing.assert_array_equal(plain_rows[3], [0, 0, *table[1], 0, 0])
     np.testing.assert_array_equal(plain_rows[1], [*table[3], *table[1], *table[4]])
@@ -91,6 +93,34 @@ def test_what_remembers_says_the_same_of_a_sentence_alone_and_among_others(netwo
     alone = [value_of(output, [row], parameters)[0][0] for row in sentences()]
     np.testing.assert_allclose(together, alone, rtol=1e-5, atol=1e-7)
     assert np.ptp(together, axis=0).min() > 0
+
+
+@pytest.mark.parametrize(("write", "gates"), [("lstmemory", 4), ("grumemory", 3)])
+def test_what_remembers_drops_of_what_it_says_but_remembers_all(write, gates) -> None:
+    rows = paddle.data_type.dense_vector_sequence(4 * gates)
+
+    def seen(**attributes):
+        name = paddle.attr.Param(name="w", initial_std=0.5)
+        x = paddle.layer.data(name="x", type=rows)
+        remember = getattr(paddle.layer, write)
+        return remember(input=x, bias_attr=False, param_attr=name, name="seen", **attributes)
+
+    given = [(np.linspace(-1, 1, 6 * 4 * gates).reshape(6, -1),)]
+    dropped = seen(layer_attr=paddle.attr.Extra(drop_rate=0.25))
+    cost = paddle.layer.sum_cost(paddle.layer.fc(dropped, size=1))
+    parameters = paddle.parameters.create(cost)
+    (all_of_it, lessened), gave = (paddle.infer(each, parameters, given) for each in (seen(), dropped)), []
+
+    def handler(event) -> None:
+        if isinstance(event, paddle.event.EndIteration):
+            gave.append(event.gm.getLayerOutputs(["seen"])["seen"]["value"])
+
+    trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum(learning_rate=0.0))
+    trainer.train(lambda: iter([given]), event_handler=handler)
+    np.testing.assert_allclose(lessened, 0.75 * all_of_it, rtol=1e-5)
+    kept = gave[0] != 0
+    assert 0 < kept.sum() < kept.size
+    np.testing.assert_allclose(gave[0][kept], all_of_it[kept], rtol=1e-5)
 
 
 def test_parameters_of_what_remembers_are_the_originals() -> None:
@@ -146,6 +176,37 @@ def test_a_cost_of_every_word_is_summed_over_a_sentence_and_its_error_is_per_wor
     assert result.cost == pytest.approx(costs.sum() / 2, rel=1e-5)
     error = result.metrics["classification_error_evaluator"]
     assert error == pytest.approx(np.mean(probabilities.argmax(1) != labels))
+
+
+def test_costs_of_words_and_of_sentences_are_summed_together() -> None:
+    kinds = (paddle.data_type.integer_value_sequence(9), paddle.data_type.integer_value_sequence(3))
+    words, tags = (paddle.layer.data(name=n, type=kind) for n, kind in zip(("w", "tags"), kinds, strict=True))
+    target = paddle.layer.data(name="target", type=paddle.data_type.dense_vector(4))
+    seen = paddle.layer.embedding(input=words, size=4, param_attr=paddle.attr.Param(name="table"))
+    said = paddle.layer.fc(input=seen, size=3, act=paddle.activation.Softmax(), bias_attr=False)
+    of_words = paddle.layer.cross_entropy_cost(input=said, label=tags)
+    of_sentences = paddle.layer.square_error_cost(
+        input=paddle.layer.last_seq(input=seen), label=target, coeff=0.5
+    )
+    parameters = paddle.parameters.create([of_words, of_sentences])
+    rows = [([1, 2, 3], [0, 2, 1], np.ones(4)), ([4], [1], np.zeros(4))]
+
+    def trained(cost, feeding):
+        found = []
+
+        def handler(event):
+            if isinstance(event, paddle.event.EndIteration):
+                found.append((event.cost, parameters.get_grad("table")))
+
+        still = paddle.optimizer.Momentum(learning_rate=0.0)
+        trainer = paddle.trainer.SGD(cost, parameters, still)
+        trainer.train(lambda: iter([rows]), feeding=feeding, event_handler=handler)
+        return *found[0], trainer.test(lambda: iter([rows]), feeding=feeding).cost
+
+    both = trained([of_words, of_sentences], {"w": 0, "tags": 1, "target": 2})
+    each = trained(of_words, {"w": 0, "tags": 1}), trained(of_sentences, {"w": 0, "target": 2})
+    for found, *parts in zip(both, *each, strict=True):
+        np.testing.assert_allclose(found, sum(parts), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(

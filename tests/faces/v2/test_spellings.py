@@ -79,6 +79,49 @@ def test_aliases_are_the_same_things():
     assert paddle.infer is paddle.inference.infer
 
 
+@pytest.mark.parametrize("classes", [2, 9])
+def test_labels_may_be_declared_for_fewer_classes_or_for_more(classes):
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(3))
+    label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(classes))
+    scores = paddle.layer.fc(input=x, size=4, act=paddle.activation.Softmax())
+    cost = paddle.layer.classification_cost(input=scores, label=label)
+    words = paddle.layer.data(name="words", type=paddle.data_type.dense_vector_sequence(4))
+    tags = paddle.layer.data(name="tags", type=paddle.data_type.integer_value_sequence(classes))
+    path = paddle.layer.crf(input=words, label=tags, size=4)
+    parameters = paddle.parameters.create([scores, cost, path])
+    row = (np.ones(3), 1, np.eye(4)[:2], [1, 0])
+    feeding = ["x", "label", "words", "tags"]
+    found, lost, _ = paddle.infer([scores, cost, path], parameters, [row], feeding=feeding)
+    assert lost[0] == pytest.approx(-np.log(found[0, 1]), rel=1e-5)
+    if classes == 9:
+        for place, name in (1, "label"), (3, "tags"):
+            wrong = [*row[:place], 5 if place == 1 else [5, 0], *row[place + 1 :]]
+            with pytest.raises(ValueError, match=f"'{name}' holds 5, but .* takes 0 to 3 only"):
+                paddle.infer([cost, path], parameters, [wrong], feeding=feeding)
+
+
+def test_precision_of_a_class_that_has_no_column_is_named():
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(3))
+    label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(9))
+    scores = paddle.layer.fc(input=x, size=4, act=paddle.activation.Softmax())
+    cost = paddle.layer.sum_cost(scores)
+    paddle.evaluator.precision_recall(input=scores, label=label)
+    update = paddle.optimizer.Momentum(learning_rate=0.0)
+    trainer = paddle.trainer.SGD(cost, paddle.parameters.create(cost), update, extra_layers=[label])
+    with pytest.raises(ValueError, match=r"precision_recall: a label is 5, .* columns for 0 to 3"):
+        trainer.test(lambda: iter([[(np.ones(3), 5)]]), feeding=["x", "label"])
+
+
+def test_a_data_layer_of_images_knows_its_channels():
+    type = paddle.data_type.dense_vector(3 * 4 * 6)
+    image = paddle.layer.data(name="image", type=type, height=4, width=6)
+    padded = paddle.layer.pad(image, pad_c=[0, 1])
+    assert (padded.size, padded.height, padded.width) == (4 * 4 * 6, 4, 6)
+    assert paddle.layer.img_conv(image, filter_size=1, num_filters=2).size == 2 * 4 * 6
+    with pytest.raises(ValueError, match=r"how many channels .* by num_channels or by height and width"):
+        paddle.layer.pad(paddle.layer.data(name="flat", type=type), pad_c=[0, 1])
+
+
 def test_noise_contrast_takes_the_one_activation_that_it_has():
     words = paddle.layer.data(name="words", type=paddle.data_type.dense_vector(3))
     label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(5))
@@ -141,6 +184,12 @@ def test_the_network_is_known_by_its_older_name():
     *_, cost = network()
     trainer = paddle.trainer.SGD(cost, paddle.parameters.create(cost), paddle.optimizer.Momentum())
     assert str(trainer.__topology_in_proto__) == str(trainer.get_topology_proto()) != ""
+
+
+def test_handlers_find_the_parameters_at_their_trainer():
+    *_, cost = network()
+    parameters = paddle.parameters.create(cost)
+    assert paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum()).__parameters__ is parameters
 
 
 def test_init_may_be_called_again_and_take_texts():
@@ -248,3 +297,16 @@ def test_a_layer_is_written_inside_the_block_of_a_mixed_layer():
     rows = [([1.0, 2.0, 3.0, 4.0],)]
     given = paddle.infer(output_layer=network(plain), parameters=parameters, input=rows)
     assert given.tolist() == [[2.0, 4.0, 6.0, 8.0]]
+
+
+def test_programs_of_0_10_have_their_spellings() -> None:
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(3))
+    label = paddle.layer.data(name="label", type=paddle.data_type.integer_value(4))
+    kept = paddle.networks.dropout_layer(input=x, dropout_rate=0.5)
+    said = paddle.layer.fc(kept, size=4, act=paddle.activation.Softmax())
+    cost = paddle.layer.classification_cost(input=said, label=label, top_k=2)
+    (evaluator,) = paddle.topology.Topology(cost).proto().evaluators
+    assert (evaluator.name, evaluator.top_k) == ("classification_error_evaluator", 2)
+    parameters, rows = paddle.parameters.create(said), [(np.ones(3),)]
+    found = paddle.inference.Inference(said, parameters).infer(input=rows)
+    np.testing.assert_array_equal(found, paddle.infer(said, parameters, rows))

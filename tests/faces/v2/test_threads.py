@@ -9,12 +9,18 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
-from paddle._engine.teams import share
+from paddle._engine.teams import brief, share, shared
 from paddle._engine.teams.team import Part
 from paddle.v2._feeding.parts import parts
 
 RNG = np.random.default_rng(11)
 SIZES = [7, 3, 1, 8]  # of batches: not divisible, smaller than the number of threads, one sample
+
+
+@pytest.fixture(autouse=True)
+def cut(monkeypatch):
+    """Batches are cut, as brief as their steps are."""
+    monkeypatch.setattr(brief, "MOST", 0)
 
 
 def batched(rows):
@@ -128,6 +134,28 @@ def test_several_threads_learn_the_same_bits_each_time():
     cost, rows = sparse_rows()
     first, again = (learned(cost, rows, 3)[0] for _ in range(2))
     assert all(np.array_equal(first[name], again[name]) for name in first)
+
+
+def test_a_brief_step_is_computed_by_one_thread_to_the_bit(monkeypatch):
+    monkeypatch.undo()
+    cost, rows = dense_with_dropout()
+    found, costs, _ = learned(cost, rows, 3)
+    expected, expected_costs, _ = learned(cost, rows, 1)
+    assert costs == expected_costs
+    assert all(np.array_equal(found[name], expected[name]) for name in expected)
+
+
+def test_one_thread_has_the_others_multiply_with_what_is_large(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(shared, "pays", lambda rows, shape: shape == (48, 32))
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(5))
+    cost = classified(paddle.layer.fc(input=paddle.layer.fc(input=x, size=48), size=32))
+    rows = [(RNG.normal(size=5), label()) for _ in range(19)]
+    found, costs, _ = learned(cost, rows, 3)
+    expected, expected_costs, _ = learned(cost, rows, 1)
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-5, atol=1e-5 * np.abs(value).max())
+    assert [cost for cost, _ in costs] == pytest.approx([cost for cost, _ in expected_costs], rel=1e-5)
 
 
 def test_parts_hold_all_that_belongs_to_their_samples():

@@ -159,12 +159,12 @@ def test_the_sum_evaluator_and_weights_of_samples():
         input=x, size=1, act=paddle.activation.Linear(), param_attr=paddle.attr.Param(name="w")
     )
     extra = x * 2
-    paddle.evaluator.sum(input=extra, name="plain")
+    plain = paddle.evaluator.sum(input=extra, name="plain")
     paddle.evaluator.sum(input=extra, name="weighted", weight=weight)
     cost = paddle.layer.sum_cost(input=out)
     optimizer = paddle.optimizer.Momentum()
     trainer = paddle.trainer.SGD(
-        cost, paddle.parameters.create(cost), optimizer, extra_layers=[extra, weight]
+        cost, paddle.parameters.create(cost), optimizer, extra_layers=[extra, plain, weight]
     )
     data = [([1.0, 2.0], [0.5]), ([3.0, 4.0], [1.5])]
     metrics = trainer.test(lambda: iter([data[:1], data[1:]])).metrics
@@ -234,8 +234,6 @@ def test_bad_arguments_of_sgd_are_named():
         paddle.trainer.SGD(cost, {}, optimizer)
     with pytest.raises(TypeError, match="update_equation is one of"):
         paddle.trainer.SGD(cost, parameters, "adam")
-    with pytest.raises(NotInThisRelease, match="pserver_spec"):
-        paddle.trainer.SGD(cost, parameters, optimizer, pserver_spec="http://127.0.0.1:2379")
     with pytest.raises(ValueError, match="a network is made of layers"):
         paddle.trainer.SGD("cost", parameters, optimizer)
 

@@ -145,7 +145,7 @@ WRONG = [
         lambda: paddle.layer.img_conv3d(volume(None), 3, 4, num_channels=2),
         "no 2 channels of 1 x 5 x 6 voxels",
     ),
-    (lambda: paddle.layer.img_conv3d(volume(), 3, 4), "say how many channels"),
+    (lambda: paddle.layer.img_conv3d(paddle.layer.fc(volume(), 8), 3, 4), "say how many channels"),
     (lambda: paddle.layer.img_conv3d(volume(), (3, 3), 4, num_channels=2), "are not three numbers"),
     (lambda: paddle.layer.img_conv3d(volume(), 7, 4, num_channels=2), "a window of 7 by steps of 1 fits no"),
     (lambda: paddle.layer.img_conv3d(volume(), 3, 3, num_channels=2, groups=2), "3 filters in 2 groups"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from paddle._launch.actions import BeginAgain, Foretell, Kill, StartRole, Step, Stop, Tell
 from paddle._launch.again.lives import Lives
+from paddle._launch.again.restarts import Restarts
 from paddle._launch.events import (
     Answered,
     Barred,
@@ -24,7 +25,6 @@ from paddle._launch.events import (
     Tick,
 )
 from paddle._launch.phases import Phase
-from paddle._launch.restarts import Restarts
 from paddle._launch.supervisor import Supervisor
 from tests.launch.test_supervisor import NODES, PREPARATION, PSERVERS, ROLES, TRAINERS
 
@@ -95,7 +95,7 @@ def test_the_third_death_fails_the_job_with_its_status_and_says_what_was_tried()
         killed_in_the_midst(supervisor, now)
         assert rested(supervisor, now)[0] == BeginAgain(life)
         trains(supervisor, now := now + 10.0)
-    assert killed_in_the_midst(supervisor, now) == STOPS
+    assert killed_in_the_midst(supervisor, now)[-2:] == STOPS
     assert supervisor.cause
     assert (supervisor.cause.role, supervisor.exit_status) == ("trainer-1", 137)
     assert supervisor.cause.detail == (
@@ -108,7 +108,7 @@ def test_the_budget_is_the_jobs_whoever_dies() -> None:
     killed_in_the_midst(supervisor, now, "trainer-0")
     rested(supervisor, now)
     trains(supervisor, 12.0)
-    assert killed_in_the_midst(supervisor, 12.0, "trainer-1") == STOPS
+    assert killed_in_the_midst(supervisor, 12.0, "trainer-1")[-2:] == STOPS
     assert supervisor.cause
     assert supervisor.cause.detail == (
         "the whole job had begun again once (--max_restart=1), the last time as trainer-0 was killed by "
@@ -121,7 +121,7 @@ def test_who_ends_with_a_status_or_without_snapshots_or_before_any_step_ends_the
     assert supervisor.handle(RoleExited("trainer-1", 7), 2.0) == []
     assert supervisor.phase is Phase.SETTLE
     supervisor = training(keeps=False)
-    assert killed_in_the_midst(supervisor, 2.0) == STOPS
+    assert killed_in_the_midst(supervisor, 2.0)[-2:] == STOPS
     assert supervisor.phase is Phase.STOP
     supervisor = begun()
     for event in [*(Answered(n, s) for s in PREPARATION for n in NODES), *map(RoleReady, PSERVERS)]:
@@ -132,7 +132,7 @@ def test_who_ends_with_a_status_or_without_snapshots_or_before_any_step_ends_the
 
 def test_where_fewer_trainers_may_go_on_they_do() -> None:
     supervisor = training(min_trainers=1)
-    (told,) = killed_in_the_midst(supervisor, 2.0)
+    told, *_ = killed_in_the_midst(supervisor, 2.0)
     assert isinstance(told, Tell)
     assert supervisor.phase is Phase.TRAIN
 

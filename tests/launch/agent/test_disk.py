@@ -66,7 +66,7 @@ def test_what_a_log_lost_is_counted_in_its_place_and_told_once(
     for _ in range(3):
         log.write(b"lost\n")
     assert len(told) == 1
-    assert "its disk stands still" in told[0]
+    assert "its disk does not respond" in told[0]
     still.goes_on.set()
     assert still.disk.finish(LIMIT_S)
     log.write(b"last\n")

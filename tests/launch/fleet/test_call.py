@@ -41,7 +41,7 @@ def test_later_names_of_trainers_are_known() -> None:
         ("--worker_num=2 train.py", "--server_num=N"),
         ("--server_num=2 train.py", "--worker_num=N"),
         ("train.py", "--server_num=N"),
-        ("--server_num=1 --worker_num=1", "which program"),
+        ("--server_num=1 --worker_num=1", "no program is given"),
         ("--server_num=2 --servers=a:1 --worker_num=1 t.py", "--server_num is 2, but --servers lists 1"),
         ("--server_num=1 --worker_num=1 --workers=a:1,b:1 t.py", "--worker_num is 1, but --workers lists 2"),
         ("--servers=a --worker_num=1 t.py", "'a' is not host:port"),
@@ -66,9 +66,8 @@ def test_what_cannot_be_is_refused_in_words(line: str, said: str) -> None:
 @pytest.mark.parametrize(
     "flag",
     [
-        *("--nproc_per_node=2", "--ips=10.0.0.1,10.0.0.2"),
-        *("--heter_workers=10.0.0.1:1", "--heter_worker_num=1", "--run_mode=collective"),
-        *("--elastic_server=10.0.0.1:2379", "--np=2:4", "--master=10.0.0.1:8000", "--nnodes=2"),
+        *("--heter_workers=10.0.0.1:1", "--heter_worker_num=1"),
+        *("--elastic_server=10.0.0.1:2379", "--np=2:4", "--elastic_level=1", "--auto_tuner_json=a.json"),
     ],
 )
 def test_what_trains_otherwise_is_refused_by_name(flag: str) -> None:
@@ -82,6 +81,39 @@ def test_who_names_devices_is_told_of_the_cpu_and_has_the_job(flag: str) -> None
     (notice,) = call.notices
     assert "trains on the CPU" in notice
     assert (call.script, call.server_num, call.worker_num) == ("t.py", 1, 2)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        *("--nproc_per_node=1", "--run_mode=collective", "--ips=10.0.0.1", "--cluster_node_ips=10.0.0.1"),
+        *("--gpus=0", "--devices 0 --nproc_per_node 1 --nnodes=1", "--run_mode=collective --gpus=3"),
+    ],
+)
+def test_collective_training_of_one_process_is_one_that_is_alone(flags: str) -> None:
+    call = asked(f"{flags} t.py --epochs 3")
+    assert (call.is_alone, call.server_num, call.worker_num) == (True, 0, 1)
+    assert (call.script, call.arguments, call.appointment) == ("t.py", ("--epochs", "3"), None)
+
+
+@pytest.mark.parametrize(
+    ("flags", "number"),
+    [
+        *(("--nproc_per_node=2", 2), ("--gpus=0,1,2", 3), ("--ips=10.0.0.1,10.0.0.2", 2)),
+        *(("--run_mode=collective --nnodes=2", 2), ("--nproc_per_node=4 --nnodes=2", 8)),
+    ],
+)
+def test_collective_training_of_several_is_refused_with_what_there_is_instead(
+    flags: str, number: int
+) -> None:
+    with pytest.raises(NotInThisRelease, match=rf"of {number} processes.*--worker_num={number} train.py"):
+        asked(f"{flags} t.py")
+
+
+@pytest.mark.parametrize("flag", ["--nproc_per_node=1", "--ips=10.0.0.1,10.0.0.2", "--run_mode=collective"])
+def test_words_of_training_with_servers_and_without_do_not_go_together(flag: str) -> None:
+    with pytest.raises(UsageError, match=flag.partition("=")[0]):
+        asked(f"--server_num=1 --worker_num=1 {flag} t.py")
 
 
 def test_a_plain_call_has_no_notices() -> None:

@@ -4,11 +4,11 @@ import pytest
 
 from paddle._launch.errors import ClusterError, UsageError
 from paddle._launch.fleet.call import read
-from paddle._launch.fleet.cluster import Cluster, free_ports, is_own, settle
+from paddle._launch.fleet.cluster import Cluster, is_own, settle
 
 
 def placed(line: str, own: str = "", **environ: str) -> Cluster:
-    call = read([*line.split(), "train.py"])
+    call = read([*line.split(), "train.py"], environ)
     assert call
     return settle(call, environ, lambda number: list(range(20001, 20001 + number)), own.split().__contains__)
 
@@ -47,7 +47,7 @@ def test_a_machine_may_have_servers_only() -> None:
 @pytest.mark.parametrize(
     ("environ", "own", "said"),
     [
-        ({"POD_IP": "10.0.0.3"}, "10.0.0.1", "POD_IP says that this machine is 10.0.0.3"),
+        ({"POD_IP": "10.0.0.3"}, "10.0.0.1", "POD_IP, or --host, says that this machine is 10.0.0.3"),
         ({}, "", "none of them. Set POD_IP"),
         ({}, "10.0.0.1 10.0.0.2", "several of them: 10.0.0.2, 10.0.0.1. Set POD_IP"),
     ],
@@ -56,12 +56,6 @@ def test_a_machine_that_cannot_be_told_is_asked_for(environ: dict[str, str], own
     with pytest.raises(ClusterError) as refused:
         placed(LISTS, own, **environ)
     assert said in str(refused.value)
-
-
-def test_free_ports_can_be_listened_on_and_differ() -> None:
-    ports = free_ports(5, seed=3)
-    assert len(set(ports)) == 5
-    assert all(port < 32768 for port in ports)
 
 
 def test_an_address_is_own_where_something_could_listen_at_it() -> None:

@@ -10,7 +10,7 @@ FOLDER, WORKSPACE = Path("/srv/job"), Path("/tmp/agent")
 
 
 def planned(line: str, **environ: str) -> LaunchPlan:
-    asked = call.read([*line.split(), "train.py", "--epochs=2"])
+    asked = call.read([*line.split(), "train.py", "--epochs=2"], environ)
     assert asked
     job = cluster.settle(asked, environ, lambda number: list(range(20001, 20001 + number)), lambda _: False)
     premises = roles.Premises(
@@ -99,6 +99,18 @@ def test_machines_share_the_token_that_they_were_given_and_make_none_each() -> N
     assert alone.has_token and alone.roles("trainer")[0].env["PADDLE_TOKEN_FILE"] is None
     assert not one_of_two.has_token
     assert one_of_two.roles("trainer")[0].env["PADDLE_TOKEN_FILE"] == "/shared/token"
+
+
+def test_one_process_without_servers_is_told_of_none() -> None:
+    (role,) = planned("--nproc_per_node=1").nodes[0].roles
+    assert (role.kind, role.env["PADDLE_TRAINERS_NUM"], role.env["PADDLE_TRAINER_ID"]) == (
+        "trainer",
+        "1",
+        "0",
+    )
+    assert role.env["PADDLE_CURRENT_ENDPOINT"] == role.env["PADDLE_TRAINER_ENDPOINTS"]
+    for word in ("PADDLE_PSERVERS_IP_PORT_LIST", "TRAINING_ROLE", "PADDLE_PSERVERS", "PADDLE_IS_LOCAL"):
+        assert role.env[word] is None
 
 
 def test_flags_of_2_6_say_whether_processes_meet_and_where_and_others_change_nothing() -> None:

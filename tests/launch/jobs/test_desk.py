@@ -55,7 +55,7 @@ def test_how_it_stands_is_told_and_kept(office: Office) -> None:
         state = caller.state()
     rows = {row.role: row for row in state.rows}
     assert (state.phase, state.since, state.exit_status) == ("train", 7.0, None)
-    assert state.waiting == "waiting for trainer-1 since 4 s"
+    assert state.waiting == "waiting for trainer-1 for 4 s"
     trainer = rows["trainer-0"]
     assert (trainer.state, trainer.pass_id, trainer.batch_id, trainer.cost) == ("trains", 1, 5, 2.0)
     assert rows["pserver-1"].restarts == 1

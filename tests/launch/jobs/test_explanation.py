@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from signal import SIGKILL, SIGSEGV, SIGTERM
 
 import pytest
 from rich.cells import cell_len
 
+from paddle._launch.cause import Cause, end_of
 from paddle._launch.jobs.explanation import PLAIN, paragraphs
 from paddle._launch.news import Failed
 from tests.launch.jobs.conftest import plan
@@ -20,7 +23,7 @@ def test_in_a_file_it_is_a_line_each(tmp_path: Path) -> None:
     said = list(paragraphs(FAILED, plan(tmp_path), None))
     assert said[0] == "paddle.py: trainer-1 ended with status 7 on node 1 (127.0.0.2). Its last lines:"
     assert said[1:4] == [f"  | {line}" for line in LINES]
-    assert said[4:] == ["Why: pserver-0: it said so", f"All it printed: {tmp_path}/log/node-1/train.log"]
+    assert said[4:] == ["Why: pserver-0: it said so", f"Its full output: {tmp_path}/log/node-1/train.log"]
 
 
 @pytest.mark.parametrize("width", [60, 200])
@@ -49,3 +52,25 @@ def test_a_node_has_no_lines(tmp_path: Path) -> None:
     assert list(paragraphs(failed, plan(tmp_path), 80)) == [
         "paddle.py: the job failed on node 0 (127.0.0.1): disk full"
     ]
+
+
+@pytest.mark.parametrize(
+    ("status", "detail", "why"),
+    [
+        (-SIGKILL, "", "^SIGKILL is not the launcher's .*dmesg"),
+        (128 + SIGKILL, "", "^SIGKILL is not the launcher's .*dmesg"),
+        (-SIGKILL, "it had been started again once", "^it had been started again once; SIGKILL .*dmesg"),
+        (-SIGSEGV, "pserver-0: it said so", "^pserver-0: it said so$"),
+        (1, "", "^$"),
+    ],
+    ids=["killed", "its child was killed", "killed too often", "another signal", "failed"],
+)
+def test_of_what_sigkill_has_ended_it_is_said_where_to_look(status: int, detail: str, why: str) -> None:
+    cause = end_of("trainer-1", 1, status, detail=detail)
+    assert cause.detail == detail
+    assert re.search(why, cause.why)
+
+
+def test_of_a_launch_that_was_stopped_it_is_not() -> None:
+    assert Cause(status=128 + SIGTERM, text="stopped by SIGTERM", signum=SIGTERM).why == ""
+    assert Cause(status=128 + SIGKILL, text="stopped by SIGKILL", signum=SIGKILL).why == ""

@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
+from paddle._launch.actions import TellFallen
 from paddle._launch.backends.pod import Pod
+from paddle._launch.errors import NodeError
 from paddle._launch.events import Event, NodeFailed, RoleExited
+from paddle._launch.kubernetes.inside.hearing import line_of
 from paddle._launch.kubernetes.parting import GOING_S, GONE_S, Parting
 from paddle._launch.kubernetes.watching import PodState, failed_jobs, states
 from paddle._launch.news import News, Restarted, Told
 from paddle._launch.turn import Turn
+from tests.waiting import until
 
 from .jobs import planned, workspace
 from .test_crashes import RUNNING, Logs, logs, of_kind
@@ -21,11 +25,13 @@ from .test_watching import pod
 
 __all__ = ["logs"]  # fixtures
 
+WAITING = {"waiting": {"reason": "ContainerCreating"}}
+
 
 class Seen:
     """A pod of ``kind`` that is looked at once a second of ``now``."""
 
-    def __init__(self, kind: str, logs: Logs, package: Path, *flags: str) -> None:
+    def __init__(self, kind: str, logs: Logs, package: Path, *flags: str, state: Any = None) -> None:
         launch = planned(package, *flags)
         (node,) = [node for node in launch.nodes if node.roles[0].kind == kind]
         self.now, self.posted = 0.0, list[object]()
@@ -33,7 +39,7 @@ class Seen:
         self.kind = kind
         self.pod = Pod(launch, node, logs, post, Turn(launch.home), lambda: self.now)  # type: ignore[arg-type]
         self.pod.start()
-        self.see(self.stands())
+        self.see(self.stands(state=state or RUNNING))
 
     def stands(self, *, uid: str = "1", is_leaving: bool = False, state: Any = RUNNING) -> PodState:
         shown = pod(self.kind, f"job1-{self.kind}-0", state=state, created=uid)
@@ -159,3 +165,32 @@ def test_jobs_that_have_failed_say_why() -> None:
         "c": "",
         "d": "",
     }
+
+
+def test_what_a_pod_could_not_be_told_it_is_told_in_order_once_it_can(
+    logs: Logs, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+    refused = ["container not running"]
+
+    def ask(*words: str, given: str, **_: object) -> str:
+        if refused:
+            raise NodeError(refused.pop())
+        heard.append(given)
+        return ""
+
+    monkeypatch.setattr(logs, "ask", ask)
+    seen = Seen("trainer", logs, package, state=WAITING)  # trainers meet at it, and others have ended before
+    news = [TellFallen("trainer-0", f"trainer-{n}", f"trainer-{n} ended", goes_on=True) for n in (1, 2)]
+    for each in news:
+        seen.pod.tell(each)
+    assert (heard, seen.told()) == ([], "")
+    seen.see(seen.stands())
+    until(lambda: "could not be told yet that trainer-1 ended" in seen.told(), "the first attempt")
+
+    def hears() -> bool:
+        seen.see(seen.stands())
+        return heard == [line_of(each) for each in news]
+
+    until(hears, "both")
+    seen.pod.leave()

@@ -54,7 +54,7 @@ def test_what_is_waited_for_is_said_and_not_all_the_time(monkeypatch: pytest.Mon
     monkeypatch.setattr(removal, "_TOLD_S", 0.0)
     left = "\n".join(f"pod/{number}" for number in range(6))
     told = taken(Scripted(get=[left] * 5))
-    assert told == ["waiting for pod/0, pod/1, pod/2, pod/3 and 2 more, since 0 s"]
+    assert told == ["waiting for pod/0, pod/1, pod/2, pod/3 and 2 more for 0 s"]
 
 
 def test_a_call_without_an_answer_is_made_again_and_that_is_said_once() -> None:

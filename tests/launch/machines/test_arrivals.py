@@ -65,6 +65,14 @@ def test_a_folder_that_is_not_there_is_no_folder_here_either(tmp_path: Path, pla
     assert not place.exists()
 
 
+def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path, place: Path) -> None:
+    (tmp_path / "output").touch()
+    out, told = io.BytesIO(), []
+    sender.send(tmp_path / "output", out)
+    assert not arrivals.receive(reader(out.getvalue()), place, told.append)
+    assert told == [f"{tmp_path / 'output'} is not collected: it is no folder"]
+
+
 def test_an_empty_folder_is_one(tmp_path: Path, place: Path) -> None:
     (tmp_path / "folder").mkdir()
     out = io.BytesIO()

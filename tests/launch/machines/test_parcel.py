@@ -15,13 +15,14 @@ from paddle._launch.agent import memory
 from paddle._launch.agent.processes import look_up
 from paddle._launch.machines import parcel
 from tests.launch.receiving import answer
+from tests.waiting import PATIENCE_S
 
 SHELLS = [shell for shell in ("sh", "bash", "dash", "csh", "tcsh", "fish", "zsh") if shutil.which(shell)]
 
 
 def run(said: bytes, shell: str = "sh", **how: object) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [shell, "-c", parcel.COMMAND], input=said, capture_output=True, timeout=30, cwd="/", **how
+        [shell, "-c", parcel.COMMAND], input=said, capture_output=True, timeout=PATIENCE_S, cwd="/", **how
     )
 
 
@@ -136,7 +137,7 @@ def test_what_does_not_come_is_not_waited_for_for_ever() -> None:
         assert waiting.stdin
         waiting.stdin.write(parcel.call([sys.executable], "agent.halves")[:2000])
         waiting.stdin.flush()
-        assert waiting.wait(timeout=20) == -signal.SIGALRM
+        assert waiting.wait(timeout=PATIENCE_S) == -signal.SIGALRM
 
 
 def test_an_older_python_says_that_it_is(tmp_path: Path) -> None:
@@ -174,7 +175,7 @@ def test_an_agent_from_memory_says_who_it_is_and_ends_with_its_leash(tmp_path: P
         assert frames[0]["pid"] == agent.pid
         assert look_up(agent.pid)[1].start == frames[0]["start"]  # type: ignore[index]
         agent.stdin.close()
-        assert agent.wait(timeout=10) == 0
+        assert agent.wait(timeout=PATIENCE_S) == 0
         assert look_up(frames[2]["pid"]) is None
     assert "stopped: leash" in (tmp_path / "log" / "agent.log").read_text()
 

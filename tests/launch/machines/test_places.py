@@ -42,9 +42,9 @@ def test_nodes_are_named_as_hosts_does_by_the_machine_alone_or_by_number_and_the
         (
             ["n9"],
             None,
-            r"PSERVER_HOSTS: 'n9' is no node of HOSTS \(root@n1, me@n2:2222, root@10.0.0.3\). Name",
+            r"PSERVER_HOSTS: 'n9' is not a node of HOSTS \(root@n1, me@n2:2222, root@10.0.0.3\). Name",
         ),
-        (None, ["3"], r"TRAINER_HOSTS: '3' is no node of HOSTS .* 0 to 2\.$"),
+        (None, ["3"], r"TRAINER_HOSTS: '3' is not a node of HOSTS .* 0 to 2\.$"),
         ([], None, "PSERVER_HOSTS names no node. Give at least one, or leave it out"),
         (
             None,
@@ -94,7 +94,7 @@ def test_conf_names_them_and_a_flag_wins(tmp_path: Path) -> None:
         file.write("PSERVER_HOSTS = [0]\nTRAINER_HOSTS = [2, 1]\n")
     assert settle(conf, {}, {}).places == Places((0,), (2, 1))
     assert settle(conf, {}, {"pserver_hosts": ("1", "0")}).places == Places((1, 0), (2, 1))
-    with pytest.raises(SettingsError, match=r"^TRAINER_HOSTS in conf.py: 'x' is no node"):
+    with pytest.raises(SettingsError, match=r"^TRAINER_HOSTS in conf.py: 'x' is not a node"):
         conf.write_text("HOSTS = ['local', 'local']\nTRAINER_HOSTS = ['x']\n")
         settle(conf, {}, {})
     with pytest.raises(SettingsError, match=r"^TRAINER_HOSTS in conf.py names no node"):

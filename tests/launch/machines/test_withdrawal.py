@@ -15,9 +15,7 @@ from paddle._launch.agent.belongings import Ground
 from paddle._launch.agent.staging import Staging
 from paddle._launch.plan import LaunchPlan
 from tests.launch.machines.simulated import Net, Running
-from tests.waiting import until
-
-LIMIT_S = 30.0
+from tests.waiting import PATIENCE_S, until
 
 
 def test_a_workspace_that_another_launch_has_just_made_is_left_alone(
@@ -61,14 +59,14 @@ class Remover:
     def end(self) -> tuple[int, str]:
         """Let go of its input, once it has ended or to end it."""
         assert self.process.stderr
-        _, said = self.process.communicate(timeout=LIMIT_S)
+        _, said = self.process.communicate(timeout=PATIENCE_S)
         return self.process.returncode, said
 
 
 def test_what_no_agent_has_is_removed(tmp_path: Path) -> None:
     remover = Remover(tmp_path)
     remover.ask()
-    assert remover.process.wait(LIMIT_S) == 0
+    assert remover.process.wait(PATIENCE_S) == 0
     assert remover.end() == (0, "")
     assert list(tmp_path.iterdir()) == []
 
@@ -79,7 +77,7 @@ def test_what_an_agent_has_is_not_removed(tmp_path: Path) -> None:
     with log.open("r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         remover.ask()
-        assert remover.process.wait(LIMIT_S) == 1
+        assert remover.process.wait(PATIENCE_S) == 1
     assert "is in use" in remover.end()[1]
     assert log.exists()
 
@@ -89,8 +87,8 @@ def test_a_link_is_not_removed(tmp_path: Path) -> None:
     remover.place.rename(tmp_path / "elsewhere")
     remover.place.symlink_to(tmp_path / "elsewhere")
     remover.ask()
-    assert remover.process.wait(LIMIT_S) == 1
-    assert "is no folder directly below" in remover.end()[1]
+    assert remover.process.wait(PATIENCE_S) == 1
+    assert "is not a folder directly below" in remover.end()[1]
     assert (tmp_path / "elsewhere" / "log" / "agent.log").exists()
 
 

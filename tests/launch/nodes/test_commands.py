@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -79,7 +80,7 @@ def test_devices_at_which_nobody_would_be_heard_are_told_beside_all_else(tmp_pat
     said = capsys.readouterr().out
     assert status == 1
     assert said.startswith(
-        "launch        FAIL  conf      PADDLE_NIC in conf.py: 'eth7' is no device of local"
+        "launch        FAIL  conf      PADDLE_NIC in conf.py: 'eth7' is not a device of local"
     )
     assert "node 0 local  ok    clock" in said
 
@@ -87,6 +88,14 @@ def test_devices_at_which_nobody_would_be_heard_are_told_beside_all_else(tmp_pat
 def test_settings_that_cannot_be_are_no_findings(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="there is no setting PADDLE_PROT; did you mean PADDLE_PORT"):
         commands.check("", "", conf(tmp_path, "PADDLE_PROT = 1\n"), "text", whole=False)
+
+
+def test_settings_may_be_a_pipe_of_the_shells() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"PADDLE_PORT = 7171\n")
+    os.close(writer)
+    assert commands.settings_of(f"/dev/fd/{reader}", "")["port"] == 7171
+    os.close(reader)
 
 
 @pytest.mark.parametrize("folder", [".", "docs/decisions"])

@@ -76,6 +76,6 @@ def test_what_a_node_says_is_not_obeyed_by_a_terminal() -> None:
 
 
 def test_the_last_line_counts() -> None:
-    assert summary(FOUND, 2) == "no job can be launched before these are mended: 2 FAIL, on 1 of 2 nodes"
+    assert summary(FOUND, 2) == "no job can be launched until these are fixed: 2 FAIL, on 1 of 2 nodes"
     assert summary(FOUND[:2], 2) == "a job can be launched on these 2 nodes; 1 to be looked at"
     assert summary(FOUND[:1], 1) == "a job can be launched on this node"

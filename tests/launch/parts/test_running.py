@@ -5,6 +5,7 @@ from itertools import count
 
 import pytest
 
+from paddle._launch.actions import TellFallen
 from paddle._launch.backends import Post
 from paddle._launch.events import Answered, Event, Heard, JobBroke, NodeEnded, RoleExited, RoleJoined
 from paddle._launch.news import Printed, Waiting
@@ -30,6 +31,8 @@ class Scripted:
         if role == self._cue:
             for event in self._script:
                 self._post(event)
+
+    def tell(self, fallen: TellFallen) -> None: ...
 
     def stop(self, node: int, grace_s: float) -> None:
         self.stopped += 1
@@ -137,6 +140,25 @@ def test_whom_servers_miss_is_said_and_again_when_the_time_has_doubled() -> None
     ends = RoleExited("trainer-1", 0), RoleExited("trainer-0", 0)
     run(planned("--server_num=1 --worker_num=2"), "trainer-1", *news, *others, *ends, tell=told.append)
     assert told == [
-        *(f"servers wait for trainer-1 since {seconds} s" for seconds in (10, 20, 40)),
-        "servers wait for trainer-0, trainer-1 since 11 s",
+        *(f"servers have waited {seconds} s for trainer-1" for seconds in (10, 20, 40)),
+        "servers have waited 11 s for trainer-0, trainer-1",
     ]
+
+
+def test_a_trainer_that_ended_without_a_goodbye_is_to_blame_once_servers_wait_for_it() -> None:
+    script = RoleExited("trainer-1", 0), *[Heard(0)] * 100, Waiting(("trainer-1",), 6.0)
+    running, _, status, _ = run(planned("--server_num=1 --worker_num=2"), "trainer-1", *script)
+    assert running.cause
+    assert (running.cause.role, status) == ("trainer-1", 1)
+
+
+@pytest.mark.parametrize(("joins", "servers"), [((), 1), ((RoleJoined("pserver-0"),), 0)])
+def test_a_server_that_ends_well_before_any_trainer_came_is_said_once(joins, servers) -> None:
+    told: list[str] = []
+    heard = [Heard(0)] * 300
+    script = *joins, RoleExited("pserver-0", 0), *heard, RoleExited("trainer-0", 0)
+    running, *_ = run(planned("--server_num=1 --worker_num=1"), "trainer-0", *script, tell=told.append)
+    assert running.cause is None
+    assert [text.partition(":")[0] for text in told] == [
+        "pserver-0 ended with status 0 before any trainer came"
+    ] * servers

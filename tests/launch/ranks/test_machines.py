@@ -21,7 +21,7 @@ def test_a_machine_is_the_first_word_of_its_line(tmp_path) -> None:
 def test_what_ranks_cannot_look_for_is_refused_by_name(tmp_path, word) -> None:
     path = tmp_path / "machines"
     path.write_text(f"10.0.0.1\n{word} slots=1\n")
-    with pytest.raises(UsageError, match=f"'{re.escape(word)}' is no name of a machine"):
+    with pytest.raises(UsageError, match=f"'{re.escape(word)}' is not a name of a machine"):
         read(path, is_needed=True)
 
 

@@ -60,10 +60,10 @@ def test_slurm_says_on_how_many_machines_ranks_are(nodes, has_others) -> None:
     [
         ({}, "none of OMPI_COMM_WORLD_RANK"),
         ({"OMPI_COMM_WORLD_RANK": "1"}, "OMPI_COMM_WORLD_SIZE is not set"),
-        ({"OMPI_COMM_WORLD_RANK": "one", "OMPI_COMM_WORLD_SIZE": "2"}, "is 'one', which is no number"),
+        ({"OMPI_COMM_WORLD_RANK": "one", "OMPI_COMM_WORLD_SIZE": "2"}, "is 'one', which is not a number"),
         ({"PMI_RANK": "-1", "PMI_SIZE": "2"}, "PMI_RANK is '-1'"),
-        ({"PMI_RANK": "0", "PMI_SIZE": "2.0"}, "PMI_SIZE is '2.0', which is no number"),
-        ({"PMI_RANK": "\u0661", "PMI_SIZE": "2"}, "which is no number"),
+        ({"PMI_RANK": "0", "PMI_SIZE": "2.0"}, "PMI_SIZE is '2.0', which is not a number"),
+        ({"PMI_RANK": "\u0661", "PMI_SIZE": "2"}, "which is not a number"),
         ({"PMI_RANK": "", "PMI_SIZE": "2"}, "nothing says which rank this is"),
         ({"SLURM_PROCID": "0"}, "SLURM_NTASKS is not set"),
         (

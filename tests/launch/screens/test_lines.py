@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.board import Board, Row
-from paddle._launch.news import Changed, Progress, Waiting
+from paddle._launch.news import Changed, Printed, Progress, Waiting
 from paddle._launch.screens.lines import EVERY_S, PlainScreen
 from paddle._launch.screens.screen import screen
 from tests.launch.screens.boards import board_of, progress
@@ -29,7 +29,7 @@ def test_a_line_tells_progress_and_for_whom_all_wait_until_it_goes_on(board) -> 
     progress = board.line()
     assert progress == "trainer-0 pass 0 batch 12 cost 6.5000 | 100 samples/s"
     board.take(Waiting(("trainer-1",), 5.0))
-    assert board.line() == f"{progress} | waiting for trainer-1 since 5 s"
+    assert board.line() == f"{progress} | waiting for trainer-1 for 5 s"
     board.take(Progress("trainer-0", 0, 12, 6.5, 100.0))
     assert board.line() == progress
 
@@ -46,6 +46,46 @@ def test_a_trainer_that_failed_is_in_the_line_no_more_while_others_go_on_and_one
     for role in ("trainer-0", "trainer-1"):
         board.take(Changed(role, "failed", 1))
     assert "trainer-0" in board.line() and "trainer-1" in board.line()
+
+
+def test_of_trainers_that_say_nothing_of_how_far_they_are_the_last_line_that_each_printed_is_shown() -> None:
+    board = Board(TRAINERS)
+    for rank in (0, 1):
+        board.take(Printed(f"trainer-{rank}", ("words",)))
+    assert board.line() == ""  # they wait to be started: it is of an earlier life
+    for rank in (0, 1):
+        board.take(Changed(f"trainer-{rank}", "starts"))
+        board.take(Printed(f"trainer-{rank}", (f"step {rank},\tloss 0.5", " ")))
+    board.take(Printed("trainer-1", (" ",)))
+    assert board.line() == "trainer-0: step 0, loss 0.5 | trainer-1: step 1, loss 0.5"
+    assert board.silent().line() == ""
+    stream = io.StringIO()
+    shown = PlainScreen(stream)
+    for now in (1.0, 2.0, 7.0):
+        shown.show(board, now)
+        board.take(Changed("trainer-1", "ended"))
+    for rank in (0, 1):
+        board.take(Changed(f"trainer-{rank}", "stopped"))
+    shown.show(board, 13.0)
+    assert stream.getvalue().splitlines()[:1] == ["trainer-0: step 0, loss 0.5 | trainer-1: step 1, loss 0.5"]
+    assert stream.getvalue().splitlines()[1:] == ["trainer-1 succeeded; 1 of 2 still running"]
+    for rank in (0, 1):
+        board.take(Changed(f"trainer-{rank}", "starts"))
+    copied = board.copy()
+    board.take(Printed("trainer-0", ("x" * 200,)))
+    assert copied.line().startswith("trainer-0: step 0") and len(board.printing()[0]) == 111
+    board.take(Progress("trainer-1", 0, 13, 4.5, 200.0))
+    assert board.line() == "trainer-1 pass 0 batch 13 cost 4.5000 | 200 samples/s"
+
+
+def test_of_many_trainers_one_is_heard() -> None:
+    board = board_of()
+    for rank in (7, 3):
+        board.take(Changed(f"trainer-{rank}", "starts"))
+        board.take(Printed(f"trainer-{rank}", ("loss 0.5",)))
+    for rank in (0, 1, 2):
+        board.take(Changed(f"trainer-{rank}", "starts"))
+    assert board.line() == "trainer-3 of 5: loss 0.5"
 
 
 def test_a_copy_says_what_was_so_when_it_was_made(board) -> None:
@@ -78,19 +118,19 @@ def test_while_all_wait_the_line_changes_rarely_and_the_exact_time_every_second(
     lines, exact = set(), set()
     for seconds in range(5, 100):
         board.take(Waiting(("trainer-1",), float(seconds)))
-        lines.add(board.line().rpartition(" since ")[2])
+        lines.add(board.line().rpartition(" for ")[2])
         exact.add(board.waiting)
     assert lines == {"5 s", "10 s", "20 s", "40 s", "80 s"}
     assert len(exact) == 95
     board.take(Waiting(("trainer-0",), 6.0))
-    assert board.line().endswith("waiting for trainer-0 since 6 s")
+    assert board.line().endswith("waiting for trainer-0 for 6 s")
 
 
 def test_a_wait_before_any_progress_is_told_too() -> None:
     board = Board(TRAINERS)
     assert board.line() == ""
     board.take(Waiting(("trainer-0", "trainer-1"), 5.0))
-    assert board.line() == "waiting for trainer-0, trainer-1 since 5 s"
+    assert board.line() == "waiting for trainer-0, trainer-1 for 5 s"
 
 
 def test_in_a_pipe_it_is_said_at_once_that_others_begin_to_wait(board) -> None:
@@ -104,7 +144,7 @@ def test_in_a_pipe_it_is_said_at_once_that_others_begin_to_wait(board) -> None:
     screen.show(board, 2.0)
     lines = stream.getvalue().splitlines()
     assert len(lines) == 2
-    assert lines[1].endswith("waiting for trainer-1 since 5 s")
+    assert lines[1].endswith("waiting for trainer-1 for 5 s")
 
 
 def test_a_pipe_that_nobody_reads_is_noticed_and_a_full_disk_is_not_one() -> None:
@@ -166,8 +206,8 @@ def test_which_trainers_have_ended_is_said_while_others_go_on() -> None:
         board.take(Changed(f"trainer-{rank}", "ended", 0))
     shown.show(board, 1.4)
     assert stream.getvalue().splitlines() == [
-        "trainer-1, trainer-3 ended well; 18 of 20 go on",
-        "6 trainers ended well; 12 of 20 go on",
+        "trainer-1, trainer-3 succeeded; 18 of 20 still running",
+        "6 trainers succeeded; 12 of 20 still running",
     ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from paddle._launch.news import Changed, Progress, Waiting
+from paddle._launch.news import Changed, Printed, Progress, Waiting
 from paddle._launch.screens.lines import PlainScreen
 from paddle._launch.screens.live import LiveScreen
 from paddle._launch.screens.screen import screen
@@ -47,10 +47,21 @@ def test_on_a_terminal_what_is_said_after_the_progress_stands_below_it(terminal)
         screen.show(board, 3.0)
         screen.close()
     shown = all_of(terminal[0])
-    assert "waiting for trainer-1 since 5 s" in shown
+    assert "waiting for trainer-1 for 5 s" in shown
     assert shown.rindex("samples/s") < shown.rindex("waiting") < shown.index("collecting")
     assert "99" not in shown
     assert "12" in shown
+
+
+def test_below_the_table_stands_what_trainers_print_that_say_nothing_of_how_far_they_are(terminal) -> None:
+    board = board_of()
+    for bulletin in (Changed("trainer-2", "starts"), Printed("trainer-2", ("loss \x1b[2J0.5",))):
+        board.take(bulletin)
+    with os.fdopen(terminal[1], "w") as stream:
+        screen = LiveScreen(stream)
+        screen.show(board, 1.0)
+        screen.close()
+    assert "\r\ntrainer-2: loss 0.5\r\n" in all_of(terminal[0])
 
 
 class Terminal(io.StringIO):

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from paddle._launch.news import Printed, Said
+from paddle._launch.board import Board, rows_of
+from paddle._launch.news import Changed, Printed, Said
 from paddle._launch.screens import printer
 from paddle._launch.screens.lines import JsonScreen, PlainScreen
 from paddle._launch.screens.live import LiveScreen
@@ -36,6 +37,16 @@ def test_in_a_file_they_are_plain(heads: Heads) -> None:
         "[trainer-1 127.0.0.2] words\\x07",
         "[trainer-1 127.0.0.2] cost 1.4",
     ]
+
+
+def test_they_are_not_shown_as_progress_again(heads: Heads, tmp_path: Path) -> None:
+    board, stream = Board(rows_of(plan(tmp_path))), io.StringIO()
+    for bulletin in (Changed("trainer-1", "starts"), LINES):
+        board.take(bulletin)
+    MergedScreen(PlainScreen(stream), heads, None).show(board, 1.0)
+    assert stream.getvalue() == ""
+    PlainScreen(stream).show(board, 1.0)
+    assert stream.getvalue() == "trainer-1: cost 1.4\n"
 
 
 def test_on_a_terminal_their_heads_have_colours(heads: Heads, monkeypatch) -> None:

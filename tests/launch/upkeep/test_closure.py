@@ -31,7 +31,7 @@ def test_a_wheel_says_what_it_is(tmp_path: Path) -> None:
 
 def test_what_is_no_wheel_is_named(tmp_path: Path) -> None:
     (tmp_path / "a-1-py3-none-any.whl").write_text("<html>")
-    with pytest.raises(DeliveryError, match=r"a-1-py3-none-any.whl is no wheel .*--fresh"):
+    with pytest.raises(DeliveryError, match=r"a-1-py3-none-any.whl is not a readable wheel .*--fresh"):
         read(tmp_path / "a-1-py3-none-any.whl")
 
 

@@ -22,7 +22,7 @@ from paddle._launch.agent.processes import descendants, look_up
 from paddle._launch.machines import parcel
 from tests.launch.receiving import answer
 from tests.launch.upkeep import wheels
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 NAME = f"{wheels.HERE}-0123456789ab"
 
@@ -140,8 +140,8 @@ def test_one_that_was_damaged_is_made_anew_unless_somebody_uses_it(node: Node) -
             {"size": 1 << 60},
             "no room in .*venvs: the packages need 1,152,921,504,606,846,976 bytes.*fab clean",
         ),
-        ({"name": "../outside"}, "no place for an environment"),
-        ({"root": "relative"}, "no place for an environment"),
+        ({"name": "../outside"}, "not a place for an environment"),
+        ({"root": "relative"}, "not a place for an environment"),
     ],
 )
 def test_what_does_not_go_well_leaves_what_was_there_and_is_told(node: Node, how: Any, words: str) -> None:
@@ -211,7 +211,7 @@ def test_whoever_stops_waiting_ends_it_and_the_next_one_makes_it_whole(node: Nod
         with started(node) as (_, of_another):
             assert next(of_another)["doing"] == "waiting for another installation"
         process.stdin.close()
-        assert process.wait(timeout=30) == 1
+        assert process.wait(timeout=PATIENCE_S) == 1
     assert not Path(f"/proc/{child.pid}").exists()
     assert node.environments.current() == ""
     assert not (node.home / "venvs" / NAME / MARK).exists()
@@ -226,7 +226,7 @@ def test_killed_at_any_moment_it_leaves_nothing_that_runs_and_nothing_that_count
             assert next(one for one in answers if one.get("doing", "").startswith(doing))
             below = descendants(process.pid)
             process.kill()
-            process.wait(timeout=30)
+            process.wait(timeout=PATIENCE_S)
         for one in below:
             until(lambda one=one: look_up(one.pid) is None, "the end of what it started")
         assert node.environments.current() == ""

@@ -148,7 +148,7 @@ def test_a_file_that_is_a_program_of_python_is_not_run(tmp_path: Path) -> None:
         load(str(tmp_path / "it"))
     assert not Path("ran").exists()
     (tmp_path / "it").write_bytes(b"nothing")
-    with pytest.raises(BadFile, match="no pickled state, no tensor and no program"):
+    with pytest.raises(BadFile, match="not a pickled state, a tensor or a program"):
         load(str(tmp_path / "it"))
 
 

@@ -63,7 +63,7 @@ def test_a_folder_of_files_is_loaded_with_its_tables_too(tmp_path: Path) -> None
         found = table_of(fluid.global_scope(), "emb")
         assert found is not None and found.given is not None
         np.testing.assert_array_equal(found.given.sorted().ids, saved.sorted().ids)
-    with pytest.warns(UserWarning, match=r"all has tables \(emb_txt\), whose rows are no arrays"):
+    with pytest.warns(UserWarning, match=r"all has tables \(emb_txt\), whose rows are not arrays"):
         state = fluid.io.load_program_state(str(tmp_path / "all"))
     assert "w" in state and not any(name.startswith("emb_txt") for name in state)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
+import io
 import signal
 import threading
 from collections.abc import Callable
@@ -128,6 +128,21 @@ def test_steps_of_a_schedule_are_counted_once_each(files: list[str]) -> None:
     np.testing.assert_allclose(value("w"), before - rates.sum(), atol=1e-5)
 
 
+def test_what_threads_print_is_written_line_by_line(
+    files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used, loss, _ = network(np.asarray)
+    out, exe = io.StringIO(), seeded()
+    written: list[str] = []
+    monkeypatch.setattr(out, "write", written.append)
+    monkeypatch.setattr("sys.stdout", out)
+    exe.train_from_dataset(
+        dataset=dataset(used, files), thread=2, fetch_list=[loss], print_period=1, debug=True
+    )
+    lines = [each for each in written if each]
+    assert lines and all(each.startswith(("batch: ", "thread ")) and each.endswith("\n") for each in lines)
+
+
 def transpiled(names: list[str], sync: bool) -> fluid.Program:
     turned = fluid.DistributeTranspiler()
     turned.transpile(0, pservers=",".join(names), trainers=1, sync_mode=sync)
@@ -197,7 +212,7 @@ def test_an_interrupt_is_raised_when_no_thread_moves_anything_any_more(
 
     def interrupts(x: Any) -> np.ndarray:
         if once.acquire(blocking=False):
-            _thread.interrupt_main()
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # wakes who waits, too
             raised.wait(0.3)  # a batch that lasts
         return np.asarray(x)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -85,6 +86,44 @@ def test_who_leaves_without_a_word_in_this_world_is_not_waited_for() -> None:
             speaker(place, 0, patience_s=60).exchange([b""])
 
 
+def test_without_whom_the_job_goes_on_it_is_waited_for_no_more_as_soon_as_that_is_said() -> None:
+    ear, mouth = os.pipe()
+    os.set_blocking(ear, False)
+    words = [  # of these only the last says so
+        b'{"text": "trainer-0 was killed", "trainer": 0}',
+        b'{"text": "pserver-1 ended", "other": "pserver-1", "goes_on": true}',
+        b'{"text": "trainer-2 was killed", "trainer": 2, "goes_on": true}',
+    ]
+    said: list[str] = []
+    with hosting(news=ear, seats_of=lambda trainer: [Seat("worker", 3, trainer)]) as place:
+        clock = iter(float(n) for n in range(0, 10**6, 10))
+        both = [speaker(place, rank, 3, clock=lambda: next(clock), notice=said.append) for rank in range(2)]
+        both[0]._poll_s = both[1]._poll_s = 0.05
+        found: list[Any] = []
+        turns = [lambda each=each: each.exchange([b"x"]) for each in both]
+        waiting = threading.Thread(target=lambda: found.extend(together(*turns)), daemon=True)
+        waiting.start()
+        until(lambda: said, "a word of whom it waits for")
+        os.write(mouth, b"\n".join(words) + b"\n")
+        waiting.join(30)
+        os.close(mouth)
+    os.close(ear)
+    assert found == [[b"x", b"x", None]] * 2
+
+
+def test_one_that_is_started_again_and_comes_too_late_is_told_so() -> None:
+    with hosting() as place:
+        both = [speaker(place, rank) for rank in range(2)]
+        for _ in range(2):
+            together(*(lambda each=each: each.exchange([b""]) for each in both))
+        first = threading.Thread(target=lambda: together(lambda: both[0].exchange([b""])), daemon=True)
+        first.start()
+        with pytest.raises(RankMissing, match="worker 0 has met the others more often"):
+            until(lambda: speaker(place, 1).exchange([b""]) and None, "it to be told")
+        both[1].exchange([b""])
+        first.join(30)
+
+
 def test_nobody_at_the_place_is_an_error_that_names_it() -> None:
     with hosting() as place:
         pass
@@ -104,14 +143,63 @@ def test_a_place_that_has_gone_is_not_waited_for_as_one_that_may_come() -> None:
         late.exchange([b""])
 
 
+@pytest.mark.parametrize(
+    ("holds", "deaf", "heard"),
+    [(True, 0, [1, 1, 1]), (False, 0, [0, 1, 1]), (True, 2, [1, 3, 3]), (False, 1, [0, 1, 2, 2])],
+)
+def test_who_runs_the_job_hears_once_when_nobody_can_take_its_place(
+    holds: bool, deaf: int, heard: list[int]
+) -> None:
+    said: list[bool] = []
+
+    def meets(finds_nobody: bool) -> bool:
+        said.append(finds_nobody)
+        return len(said) > deaf
+
+    with hosting() as place:
+        alone = speaker(place, 0, 1, meets=meets, holds=holds)
+        for count in heard:
+            alone.exchange([b""])
+            assert said == [False] * count
+
+
+def test_a_process_that_begins_again_is_told_what_the_first_meeting_came_to() -> None:
+    with hosting() as place:
+        first, lost, again = (speaker(place, rank) for rank in (0, 1, 1))
+        together(lambda: first.exchange([b"a"]), lambda: lost.exchange([b"b"]))
+        lost.close()
+        assert again.exchange([b"b"]) == [b"a", b"b"]
+        told = together(lambda: first.exchange([b"c"]), lambda: again.exchange([b"d"]))
+        assert told == [[b"c", b"d"]] * 2
+
+
+def test_who_runs_the_job_hears_ever_again_that_nobody_is_found() -> None:
+    heard: list[bool] = []
+    waits: list[float] = []
+
+    def meets(finds_nobody: bool) -> bool:
+        heard.append(finds_nobody)
+        return True
+
+    with hosting() as place:
+        alone = speaker(
+            place, 0, 1, meets=meets, clock=lambda: 0.4 * len(waits), sleep=waits.append, patience_s=3
+        )
+        alone.exchange([b""])
+    alone.close()
+    with pytest.raises(HostUnreachable):
+        alone.exchange([b""])
+    assert heard == [False, True, True]
+
+
 def test_without_the_jobs_token_it_ends_at_once() -> None:
     right, wrong = Token(b"a" * 32), Token(b"b" * 32)
     with hosting(token=right) as place:
         known = [speaker(place, rank, token=right) for rank in range(2)]
         assert together(*(lambda each=each: each.exchange([b"x"]) for each in known)) == [[b"x", b"x"]] * 2
-        with pytest.raises(NotOfThisJob, match="has not the token of this job"):
+        with pytest.raises(NotOfThisJob, match="does not have the token of this job"):
             speaker(place, 0, token=wrong).exchange([b"x"])
-        with pytest.raises(NotOfThisJob, match="named none: give PADDLE_TOKEN_FILE to all"):
+        with pytest.raises(NotOfThisJob, match=r"process has none\. Give PADDLE_TOKEN_FILE to all"):
             speaker(place, 0).exchange([b"x"])
 
 
@@ -134,5 +222,5 @@ def test_somebody_else_at_the_place_ends_it_at_once(answer: bytes) -> None:
             taken.close()
 
         threading.Thread(target=serve, daemon=True).start()
-        with pytest.raises(NotOfThisJob, match="is no place where processes of a job meet"):
+        with pytest.raises(NotOfThisJob, match="what listens there belongs to no job"):
             speaker(place, 0).exchange([b""])

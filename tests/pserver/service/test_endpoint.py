@@ -277,9 +277,9 @@ def test_a_port_that_is_taken_is_told_with_its_holder() -> None:
     ("endpoints", "text"),
     [
         ([], "no parameter server is named"),
-        (["ps0"], "'ps0' is no endpoint"),
-        (["ps0:port"], "'ps0:port' is no endpoint"),
-        (["ps0:70000"], "'ps0:70000' is no endpoint"),
+        (["ps0"], "'ps0' is not an endpoint"),
+        (["ps0:port"], "'ps0:port' is not an endpoint"),
+        (["ps0:70000"], "'ps0:70000' is not an endpoint"),
         (["a:1", "b:1", "a:1"], "a:1 is named twice in a:1, b:1, a:1"),
     ],
 )

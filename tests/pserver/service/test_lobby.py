@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import logging
 import socket
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -15,6 +16,7 @@ from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
 from paddle._pserver.service import lobby
 from paddle._pserver.service.refusals import Refusals
 from paddle._pserver.trust.auth import Token
+from tests.collecting import collecting_nothing
 from tests.waiting import until
 
 from ..conftest import ONES, Pservers, Start, free_ports, start
@@ -135,6 +137,25 @@ def test_of_those_who_have_left_no_more_is_kept_than_of_those_who_are_there(
     until(
         lambda: pservers.call(lambda: len(asyncio.all_tasks())) < few, "those who have left to be forgotten"
     )
+
+
+def test_of_one_that_is_forgotten_nothing_stays_though_nobody_collects(
+    start_pservers: Start, opened: Callable[..., socket.socket]
+) -> None:
+    """Connections may break all the time, and a server that trains makes little garbage."""
+    pservers = start_pservers()
+    with opened(pservers) as connection:
+        assert is_served(connection)
+
+        def forgotten() -> weakref.ref[asyncio.Task[None]]:
+            (caller,) = pservers.lobbies[0]._callers.values()
+            caller.forget()
+            assert caller.task is not None
+            return weakref.ref(caller.task)
+
+        with collecting_nothing():
+            task = pservers.call(forgotten)
+            until(lambda: task() is None, "its task to be gone")
 
 
 def test_nothing_of_it_is_left_when_it_closes_not_even_of_one_that_has_just_come(

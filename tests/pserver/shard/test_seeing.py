@@ -271,7 +271,7 @@ def test_the_log_has_the_same_as_lines() -> None:
         "table t: 5 rows, 0.0 MiB",
         "trainer 0 joined: 1 pushes, 0 behind, 0 discarded",
         "trainer 1 joined: 0 pushes, 1 behind, 0 discarded",
-        "waiting since 7 s for trainer 1",
+        "waiting 7 s for trainer 1",
     ):
         assert expected in text
 
@@ -338,6 +338,22 @@ def test_a_running_shard_logs_what_can_be_seen_at_its_period(
     pservers.train(run)
     told = [record.getMessage() for record in caplog.records if "per second" in record.getMessage()]
     assert [re.findall(r"(\d+) steps: per second", line) for line in told] == [["3"], ["6"]]
+
+
+def test_many_short_steps_are_logged_no_oftener_than_every_few_seconds(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, "paddle.pserver")
+    hub, now = Hub(Talk(20, log_period_server=2).shard, "dense shard 0"), 0.0
+    monkeypatch.setattr("paddle._pserver.service.hub.time.monotonic", lambda: now)
+    for step in range(1, 401):
+        now += 0.125
+        hub.shard.clocks.version = step
+        hub._tell_progress()
+    told = [int(found) for found in re.findall(r"(\d+) steps: per second", caplog.text)]
+    assert told == [*range(2, 42, 2), 120, 200, 280, 360]
+    assert "trainer 15 expected" in caplog.text and "trainer 16 expected" not in caplog.text
+    assert caplog.text.count("and 4 trainers more, none of them further behind") == 24
 
 
 def test_a_restored_shard_logs_nothing_of_steps_before_it(caplog: pytest.LogCaptureFixture) -> None:

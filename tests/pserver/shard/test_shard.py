@@ -126,13 +126,15 @@ def test_a_barrier_tells_whom_it_waits_for_now_and_then() -> None:
     for _ in range(30):
         talk.wait(1)
     notices = [message for to, message in talk.replies if to == 0 and isinstance(message, Waiting)]
-    assert [notice.text.split(" for ")[0] for notice in notices] == [
-        "waiting since 5 s",
-        "waiting since 10 s",
-        "waiting since 20 s",
+    assert [
+        (text[0].split(" for ")[0], text[2]) for text in (each.text.rpartition(", ") for each in notices)
+    ] == [
+        ("waiting 5 s", "gives up in 95 s"),
+        ("waiting 10 s", "gives up in 90 s"),
+        ("waiting 20 s", "gives up in 80 s"),
     ]
     assert "trainer 1 (at host1, last heard 5 s ago), trainer 2" in notices[0].text
-    assert any("waiting since 5 s for trainer 1" in note for note in talk.notes)
+    assert any("waiting 5 s for trainer 1" in note for note in talk.notes)
 
 
 @pytest.mark.parametrize("how", ["silent", "lost", "never joined"])

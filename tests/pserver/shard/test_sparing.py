@@ -136,6 +136,71 @@ def test_the_next_job_has_all_places_whoever_comes_first(first: int) -> None:
     assert isinstance(talk.push(2, ONE)[0], Answer)
 
 
+def test_of_one_that_has_ended_for_good_nobody_waits_for_the_end_of_patience() -> None:
+    talk = job(reduce="mean")
+    talk.push(0, ONE)
+    talk.push(1, ONE)
+    talk.fallen(2)
+    assert talk.told(0) == talk.told(1) == Answer(1)
+    assert talk.w[0] == -0.5
+    assert any("goes on without trainer 2" in note and "it was killed" in note for note in talk.notes)
+    talk.fallen(2)  # a pserver is told again
+    assert talk.push(0, ONE) == []
+    assert talk.push(1, ONE) == [Answer(2)]
+
+
+def test_it_is_left_out_once_enough_others_are_there() -> None:
+    talk = job(reduce="mean")
+    talk.push(0, ONE)
+    talk.lose(1)
+    talk.fallen(2)
+    assert talk.shard.broken is None
+    talk.hello(1)
+    talk.declare(1)
+    assert talk.push(1, ONE) == [Answer(1)]
+    assert talk.told(0) == Answer(1)
+    assert talk.w[0] == -0.5
+
+
+def test_one_that_falls_before_the_job_has_begun_is_left_out_as_it_begins() -> None:
+    talk = Talk(3, update(reduce="mean"), min_trainers=2, barrier_timeout_s=10)
+    talk.fallen(2)
+    for trainer in range(2):
+        talk.hello(trainer)
+        talk.declare(trainer)
+    talk.seed()
+    talk.push(0, ONE)
+    assert talk.push(1, ONE) == [Answer(1)]
+
+
+def test_nobody_else_gives_the_initial_values_of_a_trainer_0_that_has_ended() -> None:
+    talk = Talk(3, min_trainers=2)
+    talk.hello(1)
+    talk.declare(1)
+    talk.fallen(0)
+    assert talk.told(1) == Fails("TrainerLost", "it was killed, before it had given the initial values")
+    assert talk.shard.broken is not None
+    assert talk.shard.broken.culprits == (0,)
+
+
+def test_where_the_job_does_not_go_on_the_one_that_ended_is_named_and_none_that_says_so_later() -> None:
+    talk = job()
+    talk.fallen(2, goes_on=False)
+    assert talk.told(0) == Fails("TrainerLost", "it was killed")
+    talk.goodbye(1, "ToldToStop: told to stop by SIGTERM")
+    assert talk.shard.broken is not None
+    assert talk.shard.broken.culprits == (2,)
+
+
+def test_one_that_ended_after_its_goodbye_is_not_missed() -> None:
+    talk = job()
+    talk.end_pass(2)
+    talk.goodbye(2)
+    notes = len(talk.notes)
+    talk.fallen(2)
+    assert (len(talk.notes), talk.shard.broken) == (notes, None)
+
+
 @pytest.mark.parametrize("min_trainers", [0, 3])
 def test_where_all_are_needed_the_job_breaks(min_trainers: int) -> None:
     talk = job(min_trainers)

@@ -107,6 +107,13 @@ def test_a_server_that_no_trainer_came_to_has_no_job_to_tell_of() -> None:
     assert told.look() == [NOBODY]
 
 
+def test_a_trainer_0_that_ended_before_anybody_came_is_why_a_server_ends() -> None:
+    watched = Told(Talk(trainers=2, min_trainers=1))
+    assert watched.look() == [NOBODY]
+    watched.talk.fallen(0)
+    assert watched.look() == [("broken", 0, False)]
+
+
 def test_whose_place_nobody_can_take_is_told_when_it_changes_and_while_there_is_somebody() -> None:
     talk = joined()
     told = Told(talk)

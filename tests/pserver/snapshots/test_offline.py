@@ -151,13 +151,17 @@ def test_what_is_no_whole_job_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(NotOneJob, match="no snapshots of shards are in"):
         (tmp_path / "empty").mkdir()
         gather([tmp_path / "empty"], print)
-    with pytest.raises(NotOneJob, match=r"nowhere is no folder"):
+    with pytest.raises(NotOneJob, match=r"nowhere is not a folder"):
         gather([tmp_path / "nowhere"], print)
     with pytest.raises(NotOneJob, match=r"had 2 dense shards, and dense shard 1 is not among"):
         gather([tmp_path / "one" / "node-0"], print)
     shutil.copytree(tmp_path / "one" / "node-0", tmp_path / "again")
     with pytest.raises(NotOneJob, match=r"dense-0 and .*again/dense-0 are both dense shard 0"):
         gather([tmp_path / "one", tmp_path / "again"], print)
+    shutil.copytree(tmp_path / "one" / "node-0" / "dense-0", tmp_path / "one" / "node-0" / "dense-1")
+    with pytest.raises(NotOneJob, match=r"dense-1 are both dense shard 0: a program of several optimizers"):
+        gather([tmp_path / "one"], print)
+    shutil.rmtree(tmp_path / "one" / "node-0" / "dense-1")
     kept(tmp_path / "other", cluster(MODEL, update("sgd"), 2, 2), 2)
     with pytest.raises(NotOneJob, match="different models"):
         gather([tmp_path / "one" / "node-0", tmp_path / "other" / "node-1"], print)
@@ -242,7 +246,7 @@ def test_the_command_says_what_it_does_and_what_next(tmp_path: Path, capsys) -> 
         ([], "say which snapshots, and where to"),
         (["here"], "say which snapshots, and where to"),
         (["here", "--to=there", "--port=1"], "port is a flag of the"),
-        (["nowhere", "--to=there"], "nowhere is no folder"),
+        (["nowhere", "--to=there"], "nowhere is not a folder: name the --snapshot_dir of"),
     ],
 )
 def test_a_wrong_call_is_one_paragraph(argv: list[str], words: str, capsys) -> None:

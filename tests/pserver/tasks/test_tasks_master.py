@@ -255,7 +255,7 @@ def test_a_master_that_is_away_is_asked_until_the_deadline_and_named(clock: Cloc
 
 
 def test_a_server_that_is_no_master_is_not_taken_for_one(clock: Clock, connect: Connect) -> None:
-    expected = pytest.raises(MasterUnreachable, match="status 404, so it is no master")
+    expected = pytest.raises(MasterUnreachable, match="status 404, so it is not a master")
     with serving(a_master(clock), web.Application()) as address, expected:
         connect(address).request_save_model("0", 1.0)
 

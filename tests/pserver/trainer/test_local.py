@@ -38,6 +38,19 @@ def test_the_parameters_are_the_shards_own_values() -> None:
     assert (arrays["w"] != before).all()
 
 
+def test_a_parameter_that_ends_within_a_cache_line_puts_no_other_into_one() -> None:
+    shapes = {"filter": (5, 3), "weight": (64, 32), "bias": (10,), "table": (30, 16)}
+    parameters = [
+        ParameterSpec(name=name, shape=shape, sparse=name == "table") for name, shape in shapes.items()
+    ]
+    exchange = LocalExchange()
+    arrays = exchange.start(parameters, update(), values_of(parameters, 0))
+    of_lines = arrays["weight"], arrays["table"], exchange.room()["weight"]
+    assert all(array.ctypes.data % 64 == 0 for array in of_lines)
+    for name, value in values_of(parameters, 0).items():
+        np.testing.assert_array_equal(arrays[name], value)
+
+
 def test_gradients_are_neither_copied_nor_changed() -> None:
     flat = given.flat(GRADIENTS, DENSE)
     assert np.shares_memory(flat, GRADIENTS["w"])

@@ -24,6 +24,9 @@ class FakeLine:
     def greet(self) -> None:
         self._heard.append(self._name)
 
+    def greet_again(self) -> bool:
+        return False
+
 
 def refuse(_: Deadline) -> None:
     raise PserverError("another token")

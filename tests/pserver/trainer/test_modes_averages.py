@@ -41,7 +41,7 @@ def expected(every: int) -> dict[int, np.ndarray]:
         if step % every:
             continue
         window.append(values)
-        if len(window) >= 2 and len(window) >= min(5, 0.5 * step / every):
+        if len(window) >= 2 and len(window) >= min(5, int(0.5 * step / every)):
             before, window = window, []
         means[step] = np.mean(before + window, axis=0)
     return means

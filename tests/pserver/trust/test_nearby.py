@@ -246,6 +246,18 @@ def test_a_name_that_is_taken_is_left_to_its_holder() -> None:
         again.close()
 
 
+def test_where_else_a_shard_listens_is_known_of_this_machine_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(listen("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with closing(nearby.beside(listener)):  # type: ignore[type-var]
+            assert nearby.elsewhere("127.0.0.2", port) == [], "embedded nodes have an address each"
+            monkeypatch.setattr(nearby, "_is_loopback", lambda address: False)
+            assert nearby.elsewhere("127.0.0.2", port) == ["127.0.0.1"]
+            for host, other in (("127.0.0.1", port), ("127.0.0.2", port + 1), ("192.0.2.77", port)):
+                assert nearby.elsewhere(host, other) == []
+    assert nearby.elsewhere("127.0.0.2", port) == []
+
+
 @pytest.mark.parametrize(
     ("listens_on", "asked_for"), [("0.0.0.0", "127.0.0.1"), ("127.0.0.1", "localhost"), ("::", "::1")]
 )
@@ -309,7 +321,7 @@ def test_every_shard_process_has_a_name_and_gives_it_back() -> None:
 
 @pytest.mark.cluster
 def test_a_pserver_whose_name_is_taken_says_so_and_serves_over_tcp() -> None:
-    (probe,) = free_ports(("127.0.0.1",), 1)
+    (probe,) = free_ports(("127.0.0.1",), 1, is_given=True)
     port = probe.getsockname()[1]
     with closing(nearby.beside(probe)):  # type: ignore[type-var]
         probe.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import socket
 import ssl
 import threading
@@ -27,6 +28,7 @@ from paddle._pserver.errors import (
 )
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trust.tls import read_certificate, read_trust
+from paddle._pserver.trust.tls_socket import TlsSocket
 from paddle._pserver.trust.token_file import read_token
 from tests.cluster.wire import Wire
 from tests.waiting import until
@@ -91,30 +93,52 @@ def test_a_trainer_that_is_refused_over_tls_hears_why(secret: Pservers, papers: 
         start(secret.exchange(0, tls_ca=papers.ca, num_gradient_servers=3))
 
 
+def six_steps(exchange: Exchange, disturb: Callable[[], None] = lambda: None) -> np.ndarray:
+    """What they make of a dense parameter."""
+    values = exchange.start(*_alike())["w"]
+    exchange.begin_pass(0)
+    for step in range(6):
+        exchange.step({"w": np.full(300, 0.1 + step, np.float32)}, 1)
+        disturb()
+    exchange.end_pass(0)
+    exchange.fetch()
+    return values.copy()
+
+
 def test_a_connection_that_is_cut_comes_back_over_tls_and_no_bit_is_different(
     start_pservers: Start, tmp_path: Path
 ) -> None:
     own = Files(tmp_path / "own", Authority("job", datetime.now(UTC)).issue(["127.0.0.3"]))
     pservers = start_pservers(ports_num_for_sparse=0, certificate=own.certificate)
-
-    def run(exchange: Exchange, disturb: Callable[[], None]) -> np.ndarray:
-        values = exchange.start(*_alike())["w"]
-        exchange.begin_pass(0)
-        for step in range(6):
-            exchange.step({"w": np.full(300, 0.1 + step, np.float32)}, 1)
-            disturb()
-        exchange.end_pass(0)
-        exchange.fetch()
-        return values.copy()
-
     with wire(pservers) as between:
         pservers.hosts = ("127.0.0.3",)
         notices: list[str] = []
         (remote,) = pservers.train(
-            lambda exchange: run(exchange, between.cut), tls_ca=own.ca, notice=notices.append
+            lambda exchange: six_steps(exchange, between.cut), tls_ca=own.ca, notice=notices.append
         )
     assert len(notices) >= 6, "it was cut each time"
-    assert np.array_equal(remote, run(LocalExchange(), lambda: None))
+    assert np.array_equal(remote, six_steps(LocalExchange()))
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_a_key_that_has_encrypted_enough_is_changed_by_another_connection_and_no_bit_is_different(
+    comes_back: bool, secret: Pservers, papers: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = itertools.cycle([False, False, True])
+    sent: list[int] = []
+
+    def is_worn(own: TlsSocket) -> bool:
+        sent.append(own._sent)
+        return next(turns)
+
+    monkeypatch.setattr(TlsSocket, "is_worn", property(is_worn))
+    notices: list[str] = []
+    options = {} if comes_back else {"reconnect_timeout_s": 0.0}
+    (remote,) = secret.train(six_steps, tls_ca=papers.ca, notice=notices.append, **options)
+    assert any("a key has encrypted as much as one should. Trying" in text for text in notices) == comes_back
+    assert np.array_equal(remote, six_steps(LocalExchange()))
+    assert sent[:3] == [1, 2, 3][: len(sent)], "each question is a record"
+    assert secret.statuses() == [0]
 
 
 @pytest.mark.parametrize("way", ["up", "down"])

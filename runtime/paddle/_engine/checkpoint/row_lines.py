@@ -82,5 +82,5 @@ def _wrong(where: str, before: int, lines: Sequence[bytes]) -> str:
             np.array([int(id)], np.uint64)
             [float(value) for value in values.strip().rstrip(",").split(",")]
         except (ValueError, OverflowError):
-            return f"{where}, line {number} is no row of a table: {text[:80]!r}"
-    return f"{where} has lines that are no rows of a table"
+            return f"{where}, line {number} is not a row of a table: {text[:80]!r}"
+    return f"{where} has lines that are not rows of a table"

@@ -65,7 +65,7 @@ def _header(file: IO[bytes], at: int, *, is_first: bool) -> bytes | None:
         return None
     total = sum(header) - sum(header[_CHECK]) + 8 * ord(" ")
     if len(header) < _BLOCK or _number(header[_CHECK]) != total:
-        raise BadModelFile(f"it is no tar file, or a damaged one: at byte {at} there is no member of it")
+        raise BadModelFile(f"it is not a tar file, or a damaged one: at byte {at} there is no member of it")
     return header
 
 
@@ -127,4 +127,4 @@ def _decoded(name: bytes) -> str:
     try:
         return name.decode()
     except UnicodeDecodeError as error:
-        raise BadModelFile(f"a member of the file has a name that is no text: {name!r:.100}") from error
+        raise BadModelFile(f"a member of the file has a name that is not a text: {name!r:.100}") from error

@@ -1,9 +1,10 @@
-"""Alignments: all ways to place a run's tags, in order, among more rows than tags (see runs.py).
+"""Alignments: all ways to place a run's tags, in order, among more rows than tags (see runs.py); and the
+fewest edits that make one run of another, by the definition of Levenshtein.
 
 A way gives each row a tag or none: one tag may last for several rows, and between two that are equal there is
 a row of none. ``rows`` are probabilities, whose column ``blank`` is that for none. It must never know what a
 tag means. Guarantee: shares are logarithms in float64, so that long runs neither overflow nor vanish; tags
-that cannot be placed among so few rows have an infinite cost and no slope.
+that cannot be placed among so few rows cost nothing and have no slope, as in v2, 1.8 and 2.6.
 """
 
 from __future__ import annotations
@@ -32,10 +33,9 @@ def alignment_costs(
         places = np.empty(count, np.int64)
         for s in range(count):
             places[s] = blank if s % 2 == 0 else tags[tag_offsets[i] + s // 2]
+        out[i] = 0
         if end > first:
             out[i] = _costs_of_run(rows[first:end], places, blank, shares[first:end])
-        else:
-            out[i] = 0 if count == 1 else np.inf
 
 
 @kernel
@@ -53,7 +53,7 @@ def _costs_of_run(rows: Array, places: Array, blank: int, shares: Array) -> floa
     if count > 1:
         total = _sum(total, ahead[length - 1, count - 2])
     if total == _NEVER:
-        return np.inf
+        return 0.0
     _share(rows, places, blank, ahead, total, shares)
     return float(-total)
 
@@ -122,3 +122,24 @@ def alignment_slopes(
         for t in range(offsets[i], offsets[i + 1]):
             for k in range(rows.shape[1]):
                 out[t, k] = -slope * shares[t, k] / max(rows[t, k], 1e-37)
+
+
+@kernel
+def count_edits(said: Array, offsets: Array, right: Array, right_offsets: Array, out: Array) -> None:
+    """``out[i]``: the fewest edits that make run i of ``right`` of run i of ``said``."""
+    for i in range(out.shape[0]):
+        ours = said[offsets[i] : offsets[i + 1]]
+        theirs = right[right_offsets[i] : right_offsets[i + 1]]
+        out[i] = _edits(ours, theirs)
+
+
+@kernel
+def _edits(ours: Array, theirs: Array) -> int:
+    row = np.arange(ours.shape[0] + 1)
+    for i in range(theirs.shape[0]):
+        corner, row[0] = row[0], i + 1
+        for j in range(ours.shape[0]):
+            best = corner + (0 if ours[j] == theirs[i] else 1)
+            corner = row[j + 1]
+            row[j + 1] = min(best, min(corner, row[j]) + 1)
+    return int(row[-1])

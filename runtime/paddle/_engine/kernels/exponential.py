@@ -16,6 +16,10 @@ import numpy as np
 
 from paddle._engine.kernels.kernel import kernel
 
+FLOOR = np.float32(-64)
+"""How far below the largest of a row the others count, in a softmax of any generation: so no share is 0, and
+its logarithm is a number."""
+
 
 @kernel(fastmath={"contract"})
 def exponential(x: np.float32) -> Any:
@@ -54,9 +58,10 @@ def tanh(x: np.float32) -> Any:
 
 @kernel
 def exponentials(x: np.ndarray, edge: np.float32, out: np.ndarray) -> None:
-    """out = exp(x - edge) for x <= edge + 88."""
+    """out = exp(x - edge) for x <= edge + 88, and exp(FLOOR) for what lies deeper."""
     for j in range(x.shape[0]):
-        out[j] = exponential(x[j] - edge)
+        v = x[j] - edge
+        out[j] = exponential(FLOOR if v < FLOOR else v)
 
 
 @kernel

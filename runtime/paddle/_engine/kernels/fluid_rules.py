@@ -163,8 +163,9 @@ def adadelta(
     mean_square_move: Array,
     rho: Float,
     epsilon: Float,
+    later: Float,
 ) -> None:
-    """AdaDelta, which moves by the mean that has seen a move already."""
+    """AdaDelta, which moves by the mean that has seen a move already; the one before where ``later`` is 1."""
     for i in range(index.shape[0]):
         row = index[i]
         w, g, s, d = table[row], gradient[i], mean_square[row], mean_square_move[row]
@@ -174,7 +175,9 @@ def adadelta(
             guess = sqrt((d[j] + epsilon) / (square + epsilon)) * slope
             seen = rho * d[j] + (ONE - rho) * (guess * guess)
             s[j], d[j] = square, seen
-            value = w[j] - rate * (sqrt((seen + epsilon) / (square + epsilon)) * slope)
+            if later == ZERO:
+                guess = sqrt((seen + epsilon) / (square + epsilon)) * slope
+            value = w[j] - rate * guess
             if l1 + l2 > ZERO:
                 value = shrunk(value, l1 * rate, l2 * rate)
             w[j] = value

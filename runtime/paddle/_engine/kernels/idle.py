@@ -194,6 +194,7 @@ def adam(
     beta1: float,
     beta2: float,
     epsilon: float,
+    corrected: float,
     steps: int,
     ends: Array,
     rates: Array,
@@ -216,11 +217,14 @@ def adam(
             done += 1
             if done > ends[run]:
                 run += 1
-            corrected = rates[run] * sqrt(1.0 - beta2**done) / (1.0 - beta1**done)
+            root = sqrt(1.0 - beta2**done)
+            rate, least = rates[run] * root / (1.0 - beta1**done), epsilon
+            if corrected > 0.0:
+                least *= root
             for j in range(w.shape[0]):
                 m[j] = beta1 * m[j]
                 v[j] = beta2 * v[j]
-                value = w[j] - m[j] * corrected / (sqrt(v[j]) + epsilon)
+                value = w[j] - m[j] * rate / (sqrt(v[j]) + least)
                 w[j] = shrunk(value, rates[run] * l1, rates[run] * l2)
         for j in range(w.shape[0]):
             table[row, j] = np.float32(w[j])

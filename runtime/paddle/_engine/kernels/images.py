@@ -8,6 +8,8 @@ the pixels are that it sees, down and across (pooling sees all: 1). Outside the 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paddle._engine.kernels.kernel import kernel
@@ -15,6 +17,7 @@ from paddle._engine.kernels.kernel import kernel
 Array = np.ndarray
 Frame = tuple[int, int, int, int, int, int, int, int, int, int]
 Pair = tuple[int, int]
+Box = tuple[int, int, int, int]
 Three = tuple[int, int, int]
 
 Unsigned = np.uint64
@@ -110,38 +113,47 @@ def pool_max(planes: Array, frame: Frame, out: Array, places: Array) -> None:
     """
     tall, wide, down, across, above, left = frame[:6]
     _, height, width = planes.shape
-    is_usual = across == 2 and tall == wide and (tall == 2 or tall == 3)
+    is_usual = (across == 1 or across == 2) and tall == wide and (tall == 2 or tall == 3)
     pixels, inside = planes.reshape(-1), _inside(width - wide + 1, -left, across, out.shape[2])
     for p in range(out.shape[0]):
+        plane = planes[p]
         for i in range(out.shape[1]):
             y = i * down - above
             first, end = inside if is_usual and 0 <= y <= height - tall else (0, 0)
             if first < end:
                 at = y * width + first * across - left
                 best, place = out[p, i, first:end], places[p, i, first:end]
-                _greatest_in_line(pixels[p * height * width + at :], width, tall, at, best, place)
+                _greatest_in_line(pixels[p * height * width + at :], width, tall, across, at, best, place)
             for k in range(out.shape[2] - end + first):
                 j = k if k < first else k + end - first
-                places[p, i, j], out[p, i, j] = _greatest(planes[p], *_seen(planes[p], frame, i, j))
+                places[p, i, j], out[p, i, j] = _greatest(plane, *_seen(plane, frame, i, j))
 
 
 @kernel
-def _greatest_in_line(pixels: Array, width: int, tall: int, at: int, best: Array, place: Array) -> None:
-    """``best`` and ``place`` of windows side by side, by steps of 2, of which the first begins ``pixels``.
+def _greatest_in_line(
+    pixels: Array, width: int, tall: int, across: int, at: int, best: Array, place: Array
+) -> None:
+    """``best`` and ``place`` of windows side by side, by steps of 1 or 2; the first begins ``pixels``.
 
     Each of the windows that most programs have gets loops of its own, whose bounds the compiler knows.
     """
-    if tall == 2:
-        _greatest_side_by_side(pixels, width, 2, at, best, place)
+    if across == 2 and tall == 2:
+        _greatest_side_by_side(pixels, width, 2, 2, at, best, place)
+    elif across == 2:
+        _greatest_side_by_side(pixels, width, 3, 2, at, best, place)
+    elif tall == 2:
+        _greatest_side_by_side(pixels, width, 2, 1, at, best, place)
     else:
-        _greatest_side_by_side(pixels, width, 3, at, best, place)
+        _greatest_side_by_side(pixels, width, 3, 1, at, best, place)
 
 
 @kernel(inline="always")
-def _greatest_side_by_side(pixels: Array, width: int, size: int, at: int, best: Array, place: Array) -> None:
+def _greatest_side_by_side(
+    pixels: Array, width: int, size: int, step: int, at: int, best: Array, place: Array
+) -> None:
     """No pixel is jumped over: which of two is greater is nothing that a processor could foresee."""
     for j in range(best.shape[0]):
-        start = Unsigned(j) * Unsigned(2)
+        start = Unsigned(j) * Unsigned(step)
         greatest, where = pixels[start], np.int32(start)
         for k in range(size):
             for m in range(size):
@@ -158,11 +170,12 @@ def pool_parts(planes: Array, out: Array, places: Array) -> None:
     share a pixel where these do not go round."""
     tall, wide, rows, columns = *planes.shape[1:], *out.shape[1:]
     for p in range(out.shape[0]):
+        plane = planes[p]
         for i in range(rows):
             y, bottom = i * tall // rows, -(-(i + 1) * tall // rows)
             for j in range(columns):
                 x, right = j * wide // columns, -(-(j + 1) * wide // columns)
-                places[p, i, j], out[p, i, j] = _greatest(planes[p], y, bottom, x, right)
+                places[p, i, j], out[p, i, j] = _greatest(plane, y, bottom, x, right)
 
 
 @kernel
@@ -179,7 +192,7 @@ def _greatest(plane: Array, y: int, bottom: int, x: int, right: int) -> tuple[in
 
 
 @kernel
-def _seen(plane: Array, frame: Frame, i: int, j: int) -> tuple[int, int, int, int]:
+def _seen(plane: Array, frame: Frame, i: int, j: int) -> Box:
     """What of a plane the window sees in its place: rows from, to; columns from, to."""
     tall, wide, down, across, above, left = frame[:6]
     y, x = i * down - above, j * across - left
@@ -206,16 +219,26 @@ def _put_back(given: Array, places: Array, plane: Array) -> None:
 def pool_average(planes: Array, frame: Frame, counts_zeros: bool, out: Array) -> None:
     """``out`` (planes, rows, columns) is the mean of what the window sees, zeros outside if they count."""
     for p in range(out.shape[0]):
+        plane = planes[p]
         for i in range(out.shape[1]):
             for j in range(out.shape[2]):
-                y, bottom, x, right = _seen(planes[p], frame, i, j)
-                out[p, i, j] = planes[p, y:bottom, x:right].sum() / _number(
-                    frame, counts_zeros, y, bottom, x, right
-                )
+                box = _seen(plane, frame, i, j)
+                out[p, i, j] = _sum(plane, box) / _number(frame, counts_zeros, box)
 
 
 @kernel
-def _number(frame: Frame, counts_zeros: bool, y: int, bottom: int, x: int, right: int) -> int:
+def _sum(plane: Array, box: Box) -> Any:
+    y, bottom, x, right = box
+    total = plane.dtype.type(0)
+    for k in range(y, bottom):
+        for m in range(x, right):
+            total += plane[Unsigned(k), Unsigned(m)]
+    return total
+
+
+@kernel
+def _number(frame: Frame, counts_zeros: bool, box: Box) -> int:
+    y, bottom, x, right = box
     return frame[0] * frame[1] if counts_zeros else max((bottom - y) * (right - x), 1)
 
 
@@ -224,9 +247,16 @@ def spread_average(given: Array, frame: Frame, counts_zeros: bool, planes: Array
     """The gradient of ``pool_average``: each number is parted among all that it is the mean of."""
     planes[:] = 0
     for p in range(given.shape[0]):
+        plane = planes[p]
         for i in range(given.shape[1]):
             for j in range(given.shape[2]):
-                y, bottom, x, right = _seen(planes[p], frame, i, j)
-                planes[p, y:bottom, x:right] += given[p, i, j] / _number(
-                    frame, counts_zeros, y, bottom, x, right
-                )
+                box = _seen(plane, frame, i, j)
+                _spread(given[p, i, j] / _number(frame, counts_zeros, box), plane, box)
+
+
+@kernel
+def _spread(part: float, plane: Array, box: Box) -> None:
+    y, bottom, x, right = box
+    for k in range(y, bottom):
+        for m in range(x, right):
+            plane[Unsigned(k), Unsigned(m)] += part

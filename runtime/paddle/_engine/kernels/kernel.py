@@ -57,6 +57,7 @@ def _running_anyway(compiled: Any) -> Any:
                 save(*code)
 
         def try_to_load(*of: Any) -> Any:
+            _leave_scipy()
             try:
                 return load(*of)
             except Exception:  # a damaged pickle raises whatever it happens to say
@@ -66,6 +67,24 @@ def _running_anyway(compiled: Any) -> Any:
 
         kept.save_overload, kept.load_overload = try_to_save, try_to_load
     return compiled
+
+
+@cache
+def _leave_scipy() -> None:
+    """numba imports SciPy's linear algebra to know whether there is any: half of what a first step imports.
+    It is enough that it can be found: what multiplies matrices imports it then."""
+    from numba.np import linalg
+
+    asked = linalg.ensure_blas
+
+    def find_scipy() -> None:
+        import scipy  # noqa: F401 (the package alone, which numba has imported)
+
+    linalg.ensure_blas = find_scipy
+    try:
+        from numba.np import arraymath  # noqa: F401 (asks when it is imported)
+    finally:
+        linalg.ensure_blas = asked
 
 
 @contextmanager
@@ -85,9 +104,9 @@ def _kept_by_sources() -> Iterator[None]:
 
 @cache
 def digest(folder: Path) -> str:
-    """Tell the Python files of ``folder`` from all other ones."""
+    """Tell the Python files of ``folder``, and of those in it, from all other ones."""
     text = sha256()
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         source = path.read_bytes()
-        text.update(f"{path.name} {len(source)}\n".encode() + source)
+        text.update(f"{path.relative_to(folder)} {len(source)}\n".encode() + source)
     return f"kernels-{text.hexdigest()[:16]}"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from paddle._engine.kernels.biased import LANES, biased_edge
-from paddle._engine.kernels.exponential import exponentials
+from paddle._engine.kernels.exponential import FLOOR, exponentials
 from paddle._engine.kernels.kernel import kernel
 
 Label: TypeAlias = int | np.int64
@@ -55,10 +55,11 @@ def numpy_softmax_cross_entropy(
     passed = label == ignored
     chosen = np.take_along_axis(logits, np.where(passed, 0, label)[:, None], axis=1)
     np.subtract(logits, edge, softmax)
+    np.maximum(softmax, FLOOR, softmax)
     np.exp(softmax, softmax)
     total = softmax.sum(axis=1, keepdims=True)
     np.divide(softmax, total, softmax)
-    loss[...] = np.log(total) + edge - chosen
+    loss[...] = np.log(total) + np.minimum(edge - chosen, -FLOOR)
     loss[passed] = 0
 
 
@@ -79,7 +80,7 @@ def _softmax_cross_entropy(
         share = np.float32(1) / total
         for j in range(softmax.shape[1]):
             softmax[i, j] *= share
-        loss[i, 0] = np.float32(0) if is_passed else np.log(total) + edge[i, 0] - chosen
+        loss[i, 0] = np.float32(0) if is_passed else np.log(total) + _depth(edge[i, 0] - chosen)
 
 
 def biased_softmax_cross_entropy(
@@ -133,7 +134,7 @@ def _biased_softmax_cross_entropy(
         if label[i] == ignored:
             loss[i, 0] = np.float32(0)
         else:
-            loss[i, 0] = np.log(total) + edge - row[label[i]]
+            loss[i, 0] = np.log(total) + _depth(edge - row[label[i]])
 
 
 def softmax_slopes(
@@ -172,6 +173,12 @@ def _softmax_slopes(
             total[j] += v
         row[chosen] -= g
         total[chosen] = before + row[chosen]
+
+
+@kernel
+def _depth(below: np.float32) -> Any:
+    """How far a logit that lies so far below its row's largest one counts as below it."""
+    return -FLOOR if below > -FLOOR else below
 
 
 @kernel(fastmath={"reassoc"})

@@ -1,7 +1,8 @@
 """Activations: functions of one array, element by element, and softmax over the last axis.
 
 Formulas and constants are those of the v2 activations of the same names (stanh: 1.7159 tanh(2x/3); brelu:
-0 to 24; soft_relu: its input limited to 40 either way).
+0 to 24; soft_relu: its input limited to 40 either way). In a softmax nothing counts as deeper below the
+largest than 64, as in v2, 1.8 and 2.6, so that no share is 0 and its logarithm is a number.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy as np
 
 from paddle._engine.ops import shapes
 from paddle._engine.registry import Call, Gradient, Kernel, Row, Steps
+
+_FLOOR = np.float32(-64)  # as in kernels.exponential, which loads numba
 
 
 def _ufunc(ufunc: np.ufunc) -> Callable[[Call], Steps]:
@@ -165,6 +168,7 @@ def _softmax(call: Call) -> Steps:
     edge = np.empty((*x.shape[:-1], 1), x.dtype)
     yield partial(np.maximum.reduce, x, axis=-1, out=edge, keepdims=True)
     yield partial(np.subtract, x, edge, out)
+    yield partial(np.maximum, out, _FLOOR, out)
     yield partial(np.exp, out, out)
     yield partial(np.add.reduce, out, axis=-1, out=edge, keepdims=True)
     yield partial(np.divide, out, edge, out)
@@ -185,6 +189,7 @@ def _log_softmax(call: Call) -> Steps:
     edge, shares = np.empty((*x.shape[:-1], 1), x.dtype), np.empty_like(x)
     yield partial(np.maximum.reduce, x, axis=-1, out=edge, keepdims=True)
     yield partial(np.subtract, x, edge, out)
+    yield partial(np.maximum, out, _FLOOR, out)
     yield partial(np.exp, out, shares)
     yield partial(np.add.reduce, shares, axis=-1, out=edge, keepdims=True)
     yield partial(np.log, edge, edge)

@@ -22,12 +22,12 @@ ACTIVATIONS = ("sigmoid", "tanh", "relu")
 def _check_bias(forms: Forms, x: Form) -> None:
     bias = forms["Bias"]
     *others, size = bias.shape
-    if any(other != 1 for other in others) or not shapes.agree(size, x.shape[1]) or bias.dtype != x.dtype:
+    if any(other != 1 for other in others) or not shapes.agree(size, x.shape[-1]) or bias.dtype != x.dtype:
         raise ShapeError(f"Bias is {bias.dtype}{list(bias.shape)}, X is {x.dtype}{list(x.shape)}")
 
 
 def _activation_shape(forms: Forms) -> Mapping[str, Form]:
-    x = shapes.matrix(forms, "X")
+    x = forms["X"]
     _check_bias(forms, x)
     if forms.attrs["act"] not in ACTIVATIONS:
         raise ShapeError(f"act is one of {', '.join(ACTIVATIONS)}, not {forms.attrs['act']!r}")
@@ -40,6 +40,11 @@ def _copied(source: np.ndarray, target: np.ndarray) -> Steps:
         yield partial(np.copyto, target, source)
 
 
+def _rows(array: np.ndarray) -> np.ndarray:
+    """An array as a matrix: its last axis is that of the bias."""
+    return array.reshape(-1, array.shape[-1])
+
+
 def _activation(call: Call) -> Steps:
     from paddle._engine.kernels.biased import forward  # loads numba
 
@@ -47,7 +52,7 @@ def _activation(call: Call) -> Steps:
     number = out.dtype.type  # of a wider one the arithmetic would become wider
     yield from _copied(call["X"], out)
     limits = number(attrs["x_min"]), number(attrs["x_max"])
-    yield partial(forward(attrs["act"], out.dtype), out, call["Bias"].reshape(-1), *limits)
+    yield partial(forward(attrs["act"], out.dtype), _rows(out), call["Bias"].reshape(-1), *limits)
 
 
 def _activation_gradient(call: Call) -> Steps:
@@ -55,9 +60,9 @@ def _activation_gradient(call: Call) -> Steps:
 
     out, grad = call["Out"], call["Out@GRAD"]
     slope = call["X@GRAD"] if "X@GRAD" in call else np.empty_like(grad)
-    total = call["Bias@GRAD"].reshape(-1) if "Bias@GRAD" in call else np.empty(out.shape[1], out.dtype)
+    total = call["Bias@GRAD"].reshape(-1) if "Bias@GRAD" in call else np.empty(out.shape[-1], out.dtype)
     yield from _copied(grad, slope)
-    yield partial(backward(call.attrs["act"], out.dtype), slope, out, total)
+    yield partial(backward(call.attrs["act"], out.dtype), _rows(slope), _rows(out), total)
 
 
 def _softmax_shape(forms: Forms) -> Mapping[str, Form]:

@@ -110,8 +110,8 @@ def _pass_on(call: Call) -> Steps:
 
 
 def _bounded_error(call: Call) -> Steps:
-    bound = call.attrs["threshold"]
-    yield partial(np.clip, call["Out@GRAD"], -bound, bound, out=call["X@GRAD"])
+    least, most = call.attrs["min"], call.attrs["max"]
+    yield partial(np.clip, call["Out@GRAD"], least, most, out=call["X@GRAD"])
 
 
 def _pruned_shape(forms: Forms) -> Mapping[str, Form]:
@@ -143,7 +143,7 @@ ROWS = (
     ),
     Row(
         type="clip_error",
-        attrs={"threshold": REQUIRED},
+        attrs={"min": REQUIRED, "max": REQUIRED},
         shape=shapes.like_x,
         forward=Kernel(_pass_on, views={"Out": "X"}),
         gradient=Gradient(_bounded_error, in_place={"X@GRAD": "Out@GRAD"}),

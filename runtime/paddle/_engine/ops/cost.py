@@ -103,6 +103,35 @@ def _softmax_cost_gradient(call: Call) -> Steps:
     yield partial(np.put, flat, chosen.places, picked, "clip")
 
 
+def _soft_shape(forms: Forms) -> Mapping[str, Form]:
+    logits, label = shapes.matrix(forms, "Logits"), shapes.matrix(forms, "Label")
+    shapes.broadcast(label.shape, logits.shape)
+    return {"Loss": shapes.per_sample(logits), "Softmax": logits}
+
+
+def _soft(call: Call) -> Steps:
+    """-sum(label * log(softmax)), whatever the shares of a label add up to."""
+    logits, logs, loss = call["Logits"], call["Softmax"], call["Loss"]
+    edge, each = np.empty((logits.shape[0], 1), logits.dtype), np.empty_like(logits)
+    yield partial(np.maximum.reduce, logits, axis=1, out=edge, keepdims=True)
+    yield partial(np.subtract, logits, edge, logs)
+    yield partial(np.exp, logs, each)
+    yield partial(np.add.reduce, each, axis=1, out=edge, keepdims=True)
+    yield partial(np.log, edge, edge)
+    yield partial(np.subtract, logs, edge, logs)
+    yield partial(np.multiply, call["Label"], logs, each)
+    yield partial(np.add.reduce, each, axis=1, out=loss, keepdims=True)
+    yield partial(np.negative, loss, loss)
+    yield partial(np.exp, logs, logs)
+
+
+def _soft_gradient(call: Call) -> Steps:
+    """(softmax - label) * grad, as if the shares of each label added up to 1."""
+    dx = call["Logits@GRAD"]
+    yield partial(np.subtract, call["Softmax"], call["Label"], dx)
+    yield partial(np.multiply, dx, call["Loss@GRAD"], dx)
+
+
 def _square_error_shape(forms: Forms) -> Mapping[str, Form]:
     x, label = shapes.matrix(forms, "X"), shapes.matrix(forms, "Label")
     shapes.broadcast(label.shape, x.shape)
@@ -157,6 +186,20 @@ ROWS = (
             given="Loss",
         ),
         indexes=(Index("Label", into="Logits", axis=1, passed="ignored"),),
+    ),
+    Row(
+        type="softmax_with_soft_labels",
+        inputs=("Logits", "Label"),
+        outputs=("Loss", "Softmax"),
+        shape=_soft_shape,
+        forward=Kernel(_soft),
+        gradient=Gradient(
+            _soft_gradient,
+            in_place={"Logits@GRAD": "Softmax"},
+            of=("Logits",),
+            needs=("Softmax", "Label"),
+            given="Loss",
+        ),
     ),
     Row(
         type="square_error_cost",

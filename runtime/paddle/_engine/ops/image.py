@@ -2,8 +2,8 @@
 
 Sources of the semantics: v2's ``img_conv`` and ``img_pool``, fluid's ``conv2d`` and ``pool2d``. Weights are
 (filters, channels of a group, height, width). A window that moves by steps takes places while it lies in the
-image and its zeros; of pooling with ``ceil_mode`` also one more that sticks out. Of equal pixels the first is
-a window's maximum, as in both.
+image and its zeros; of pooling with ``ceil_mode`` also one more that sticks out; and one that is a little
+larger than the image takes one place. Of equal pixels the first is a window's maximum, as in both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.ops.around import Sides, around
-from paddle._engine.ops.convolution import Convolution, Frame, scratch
+from paddle._engine.ops.convolving.convolution import Convolution, Frame, scratch
 from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Steps
 
@@ -25,16 +25,17 @@ Pair = tuple[int, int]
 
 
 def _places(size: int, window: int, step: int, zeros: Sides, *, ceil: bool = False) -> int:
-    """How many places a window takes along one axis."""
+    """How many places a window takes along one axis. One that is larger than it by less than a step, or with
+    ``ceil`` by no more than two steps less two, takes one, as in all releases: they round towards 0."""
     if size == -1:
         return -1
-    room = size + sum(zeros) - window
-    if room < 0 or step < 1:
+    room = size + sum(zeros) - window + (step - 1 if ceil else 0)
+    if step < 1 or room <= -step:
         raise ShapeError(
             f"a window of {window} by steps of {step} does not fit {size} with "
             f"{zeros[0]} zeros before and {zeros[1]} behind"
         )
-    return (-(-room // step) if ceil else room // step) + 1
+    return max(room // step, 0) + 1
 
 
 def image_form(forms: Forms, slot: str = "X") -> Form:
@@ -87,23 +88,21 @@ def convolution(call: Call, images: np.ndarray, planes: np.ndarray) -> Convoluti
 
 
 def _conv(call: Call) -> Steps:
-    yield convolution(call, call["X"], call["Out"]).convolve
+    yield convolution(call, call["X"], call["Out"]).convolving()
 
 
 def _conv_gradient(call: Call) -> Steps:
     grad = call["Out@GRAD"]
     if "Filter@GRAD" in call:
-        yield partial(convolution(call, call["X"], grad).weigh, call["Filter@GRAD"])
+        yield convolution(call, call["X"], grad).weighing(call["Filter@GRAD"])
     if "X@GRAD" in call:
-        yield convolution(call, call["X@GRAD"], grad).give_back
+        yield convolution(call, call["X@GRAD"], grad).giving_back()
 
 
 def _pool_shape(forms: Forms) -> Mapping[str, Form]:
     x, attrs = image_form(forms), forms.attrs
     zeros = around(x.shape[2:], attrs["ksize"], attrs["strides"], attrs["paddings"])
     sides = list(zip(x.shape[2:], attrs["ksize"], attrs["strides"], zeros, strict=True))
-    if any(max(both) >= window for _, window, _, both in sides):
-        raise ShapeError(f"paddings {attrs['paddings']} let a window {attrs['ksize']} see no pixel")
     rows, columns = (_places(*side, ceil=attrs["ceil_mode"]) for side in sides)
     return {"Out": replace(x, shape=(*x.shape[:2], rows, columns))}
 

@@ -12,12 +12,13 @@ from functools import partial
 import numpy as np
 
 from paddle._engine import tiled
-from paddle._engine.blas import Step, add_product, by_transpose
+from paddle._engine.blas import Step, by_transpose
 from paddle._engine.errors import ShapeError
-from paddle._engine.ops import shapes
+from paddle._engine.ops import parts, shapes
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
-from paddle._engine.teams.joint import Joining, Joint, span
+from paddle._engine.teams import shared
+from paddle._engine.teams.joint import Joining, span
 
 
 def _mul_shape(forms: Forms) -> Mapping[str, Form]:
@@ -29,7 +30,12 @@ def _mul_shape(forms: Forms) -> Mapping[str, Form]:
 
 def _mul(call: Call) -> Steps:
     x, y, out = call["X"], call["Y"], call["Out"]
-    yield tiled.multiply(x, y, out, call.scratch) or partial(np.dot, x, y, out)
+    crew = call.run.crew
+    columns = shared.spans(crew, len(x), y, axis=1)
+    if len(columns) > 1:
+        yield shared.together(crew, [parts.forward(x, y, out, each) for each in columns])
+    else:
+        yield tiled.flushed(tiled.multiply(x, y, out, call.scratch) or partial(np.dot, x, y, out), y)
 
 
 def _room(forms: Forms) -> Mapping[str, Form]:
@@ -42,15 +48,20 @@ def _room_back(forms: Forms) -> Mapping[str, Form]:
 
 def _mul_gradient(call: Call) -> Steps:
     x, y, grad = call["X"], call["Y"], call["Out@GRAD"]
-    target, below = call.wanted("Y@GRAD"), call.wanted("X@GRAD")
+    target, below, crew = call.wanted("Y@GRAD"), call.wanted("X@GRAD"), call.run.crew
+    rows = shared.spans(crew, len(x), y, axis=0)
+    if len(rows) > 1:
+        steps = [parts.back(x, grad, y, each, target=target, below=below) for each in rows]
+        yield partial(shared.together(crew, steps), 1.0)
+        return
     step = tiled.multiply_back(x, grad, y, target=target, below=below, room=call.scratch)
     if step is not None:
-        yield partial(step, 1.0)
+        yield tiled.flushed(partial(step, 1.0), y)
         return
     if "Y@GRAD" in call:
-        yield partial(np.dot, x.T, grad, call["Y@GRAD"])
+        yield tiled.flushed(partial(np.dot, x.T, grad, call["Y@GRAD"]), y)
     if "X@GRAD" in call:
-        yield from by_transpose(grad, y, call["X@GRAD"])
+        yield from (tiled.flushed(each, y) for each in by_transpose(grad, y, call["X@GRAD"]))
 
 
 def _outer_shape(forms: Forms) -> Mapping[str, Form]:
@@ -81,7 +92,7 @@ def _matmul_shape(forms: Forms) -> Mapping[str, Form]:
     x, y, attrs = forms["X"], forms["Y"], forms.attrs
     if min(len(x.shape), len(y.shape)) < 2 or x.dtype != y.dtype:
         raise ShapeError(
-            f"X {x.dtype}{list(x.shape)} and Y {y.dtype}{list(y.shape)} are no matrices of one kind"
+            f"X {x.dtype}{list(x.shape)} and Y {y.dtype}{list(y.shape)} are not matrices of one kind"
         )
     height, inner = x.shape[-2:] if not attrs["transpose_X"] else x.shape[:-3:-1]
     other, width = y.shape[-2:] if not attrs["transpose_Y"] else y.shape[:-3:-1]
@@ -95,7 +106,7 @@ def _matmul(call: Call) -> Steps:
     """alpha times the product of the last two axes, of X and Y or of either turned over."""
     attrs, out = call.attrs, call["Out"]
     x, y = _turned(call["X"], attrs["transpose_X"]), _turned(call["Y"], attrs["transpose_Y"])
-    yield partial(np.matmul, x, y, out)
+    yield tiled.flushed(partial(np.matmul, x, y, out), max(x, y, key=np.size))
     if attrs["alpha"] != 1.0:
         yield partial(np.multiply, out, attrs["alpha"], out)
 
@@ -117,11 +128,11 @@ def _product(a: np.ndarray, b: np.ndarray, out: np.ndarray, alpha: float) -> Ste
     missing = len(lead) - (out.ndim - 2)
     axes = tuple(i for i, size in enumerate(lead) if i < missing or out.shape[i - missing] != size)
     if not axes:
-        yield partial(np.matmul, a, b, out)
+        yield tiled.flushed(partial(np.matmul, a, b, out), max(a, b, key=np.size))
     else:
         whole = np.empty((*lead, *out.shape[-2:]), out.dtype)
         kept = out.reshape((1,) * missing + out.shape)
-        yield partial(np.matmul, a, b, whole)
+        yield tiled.flushed(partial(np.matmul, a, b, whole), max(a, b, key=np.size))
         yield partial(np.add.reduce, whole, axis=axes, out=kept, keepdims=True)
     if alpha != 1.0:
         yield partial(np.multiply, out, alpha, out)
@@ -135,15 +146,10 @@ def _joint(call: Call) -> Steps:
     x, y, out = call["X"], call["Y"], call["Out"]
     joint, width = share.product(call.operator.inputs["Y"][0]), y.shape[1]
 
-    def product(columns: slice) -> Callable[[], object]:
-        room = tiled.taken(tiled.room, joint.x, y[:, columns])
-        multiply = tiled.multiply(joint.x, y, joint.out, room, columns)
-        return multiply or partial(np.matmul, joint.x, y[:, columns], joint.out[:, columns])
-
-    bound = _Bound(product)
+    bound = _Bound(lambda columns: parts.forward(joint.x, y, joint.out, columns))
 
     def step() -> None:
-        share.meet(x, lambda parts: joint.gather(parts, width))
+        share.meet(x, lambda brought: joint.gather(brought, width))
         bound(span(width, share.number, share.count), joint.x)()
         share.meet(None, _nothing)
         np.copyto(out, joint.out[joint.rows[share.number]])
@@ -159,7 +165,13 @@ def _joint_gradient(call: Call) -> Steps:
     grad, y, multiplier = call["Out@GRAD"], call["Y"], call.attrs["multiplier"]
     name, run = call.operator.inputs["Y"][0], call.run
     joint = share.product(name)
-    bound = _Bound(partial(_way_back, call, joint))
+
+    def way_back(own: slice) -> Step:
+        below, is_moved = joint.below if "X@GRAD" in call else None, joint.gradient is None
+        target = y if joint.gradient is None else joint.gradient
+        return parts.back(joint.x, joint.out, y, own, target=target, below=below, is_added=is_moved)
+
+    bound = _Bound(way_back)
 
     def begin(gradients: list[np.ndarray | None]) -> None:
         joint.gradient = gradients[0]
@@ -181,31 +193,6 @@ def _joint_gradient(call: Call) -> Steps:
             np.copyto(call["X@GRAD"], joint.below[rows])
 
     yield step
-
-
-def _way_back(call: Call, joint: Joint, own: slice) -> Step:
-    """What makes a thread's rows of the gradient, or moves these of the parameter, and makes its columns of
-    the slope of what is below."""
-    y, below, is_moved = call["Y"], joint.below if "X@GRAD" in call else None, joint.gradient is None
-    part = y[own]
-    target = y if joint.gradient is None else joint.gradient
-    room = tiled.taken(tiled.room_back, joint.x, part)
-    step = tiled.multiply_back(
-        joint.x, joint.out, y, target=target, below=below, room=room, is_added=is_moved, rows=own
-    )
-    if step is not None:
-        return step
-    move = add_product(joint.x[:, own], joint.out, target[own]) if is_moved else None
-
-    def by_blas(factor: float) -> None:
-        if below is not None:
-            np.matmul(joint.out, part.T, below[:, own])
-        if move is None:
-            np.matmul(joint.x[:, own].T, joint.out, target[own])
-        else:
-            move(factor)
-
-    return by_blas
 
 
 class _Bound:

@@ -16,7 +16,7 @@ import numpy as np
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.program import Form
-from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Steps
+from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Kernel, Row, Step, Steps
 
 
 def _image(forms: Forms) -> Form:
@@ -79,27 +79,28 @@ def _lrn_gradient(call: Call) -> Steps:
 def _maxout_shape(forms: Forms) -> Mapping[str, Form]:
     x, groups = _image(forms), forms.attrs["groups"]
     if groups < 1 or x.shape[1] % groups:
-        raise ShapeError(f"{x.shape[1]} channels are no multiple of {groups}")
+        raise ShapeError(f"{x.shape[1]} channels are not a multiple of {groups}")
     out = replace(x, shape=(x.shape[0], x.shape[1] // groups, *x.shape[2:]))
-    return {"Out": out, "Places": replace(out, dtype="int64")}
+    return {"Out": out, "Places": replace(out, dtype="int32")}
 
 
-def _groups(maps: np.ndarray, groups: int) -> np.ndarray:
-    return maps.reshape(len(maps), -1, groups, *maps.shape[2:])
+def _lines(maps: np.ndarray) -> np.ndarray:
+    """Each channel as one line."""
+    return maps.reshape(*maps.shape[:2], -1)
 
 
 def _maxout(call: Call) -> Steps:
     """The greatest of every ``groups`` channels that are neighbours; of equal ones the first."""
-    parts, out, places = _groups(call["X"], call.attrs["groups"]), call["Out"], call["Places"]
-    yield partial(np.argmax, parts, 2, places)
-    yield partial(np.maximum.reduce, parts, axis=2, out=out)
+    from paddle._engine.kernels.channels import greatest  # loads numba
+
+    yield partial(greatest, _lines(call["X"]), _lines(call["Out"]), _lines(call["Places"]))
 
 
 def _maxout_gradient(call: Call) -> Steps:
-    dx, grad = _groups(call["X@GRAD"], call.attrs["groups"]), call["Out@GRAD"]
-    places = call["Places"][:, :, None]
-    yield partial(dx.fill, 0)
-    yield lambda: np.put_along_axis(dx, places, grad[:, :, None], 2)
+    from paddle._engine.kernels.channels import greatest_back  # loads numba
+
+    dx, grad = call["X@GRAD"], call["Out@GRAD"]
+    yield partial(greatest_back, _lines(grad), _lines(call["Places"]), _lines(dx))
 
 
 def _interpolate_shape(forms: Forms) -> Mapping[str, Form]:
@@ -140,25 +141,46 @@ def _places(numbers: np.ndarray, size: int, wanted: int, attrs: Mapping[str, Any
     )
 
 
-def _sides(call: Call) -> tuple[np.ndarray, np.ndarray]:
-    (tall, wide), like = call.attrs["size"], call["X"]
-    sides = ((like.shape[2], tall), (like.shape[3], wide))
-    down, across = (_weights(size, wanted, call.attrs, like.dtype) for size, wanted in sides)
-    return down, across
+def _sides(call: Call) -> list[np.ndarray | None]:
+    """The weights down and across; None along a side that stays as it is."""
+    like = call["X"]
+    pairs = zip(like.shape[2:], call.attrs["size"], strict=True)
+    return [
+        None if size == wanted else _weights(size, wanted, call.attrs, like.dtype) for size, wanted in pairs
+    ]
+
+
+def _across(x: np.ndarray, matrix: np.ndarray, out: np.ndarray) -> Step:
+    """All lines of all images at once: numpy multiplies small matrices one by one."""
+    return partial(np.matmul, x.reshape(-1, x.shape[3]), matrix, out.reshape(-1, out.shape[3]))
+
+
+def _multiplied(down: np.ndarray | None, across: np.ndarray | None, x: np.ndarray, out: np.ndarray) -> Steps:
+    """``down`` @ x @ ``across``, from the side on which there is less to do for the other one."""
+    if down is None and across is None:
+        yield partial(np.copyto, out, x)
+    elif across is None:
+        yield partial(np.matmul, down, x, out)
+    elif down is None:
+        yield _across(x, across, out)
+    elif len(down) * x.shape[3] <= x.shape[2] * across.shape[1]:
+        halfway = np.empty((*x.shape[:2], len(down), x.shape[3]), x.dtype)
+        yield partial(np.matmul, down, x, halfway)
+        yield _across(halfway, across, out)
+    else:
+        halfway = np.empty((*x.shape[:3], across.shape[1]), x.dtype)
+        yield _across(x, across, halfway)
+        yield partial(np.matmul, down, halfway, out)
 
 
 def _interpolate(call: Call) -> Steps:
-    (down, across), x = _sides(call), call["X"]
-    halfway = np.empty((*x.shape[:2], len(down), x.shape[3]), x.dtype)
-    yield partial(np.matmul, down, x, halfway)
-    yield partial(np.matmul, halfway, across.T, call["Out"])
+    down, across = _sides(call)
+    yield from _multiplied(down, None if across is None else across.T, call["X"], call["Out"])
 
 
 def _interpolate_gradient(call: Call) -> Steps:
-    (down, across), grad = _sides(call), call["Out@GRAD"]
-    halfway = np.empty((*grad.shape[:3], across.shape[1]), grad.dtype)
-    yield partial(np.matmul, grad, across, halfway)
-    yield partial(np.matmul, down.T, halfway, call["X@GRAD"])
+    down, across = _sides(call)
+    yield from _multiplied(None if down is None else down.T, across, call["Out@GRAD"], call["X@GRAD"])
 
 
 ROWS = (

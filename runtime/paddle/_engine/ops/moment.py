@@ -1,4 +1,4 @@
-"""One moment of an LSTM or a GRU, for steps that a program writes itself (steps/): ops/recurrent.py has all
+"""One moment of an LSTM or a GRU, for steps that a program writes itself (steps/): ops/recurrences has all
 moments of sequences in one operator.
 
 X holds for each row what reaches the gates, State the state of the moment before. Sources of the semantics:
@@ -15,7 +15,7 @@ import numpy as np
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
-from paddle._engine.ops.recurrent import halves
+from paddle._engine.ops.recurrences.gru import halves
 from paddle._engine.program import Form
 from paddle._engine.registry import KNOWN, Call, Forms, Gradient, Kernel, Row, Steps
 
@@ -44,11 +44,12 @@ def _lstm(call: Call) -> Steps:
     x, former, peep = call["X"], call["State"], call["Bias"].reshape(3, -1)
     cell = lstm.cell if x.dtype == np.float32 else lstm.numpy_cell
     yield partial(np.copyto, call["Gates"], x)
-    yield partial(cell, call["Gates"], peep, former, call["Next"], call["Bent"], call["Out"])
+    made = (call["Next"], call["Bent"], call["Out"])
+    yield partial(cell, call["Gates"], peep, former, *made, lstm.USUAL, x.dtype.type(0))
 
 
 def _lstm_gradient(call: Call) -> Steps:
-    from paddle._engine.kernels.lstm import cell_gradient  # loads numba
+    from paddle._engine.kernels.lstm import USUAL, cell_gradient  # loads numba
 
     gates, former, state, bent = (call[slot] for slot in ("Gates", "State", "Next", "Bent"))
     peep, h = call["Bias"].reshape(3, -1), state.shape[1]
@@ -56,7 +57,8 @@ def _lstm_gradient(call: Call) -> Steps:
     if "X" + KNOWN not in call:
         carried = call.get("State@GRAD", call.scratch["carried"])
         yield partial(np.copyto, carried, call["Next@GRAD"])
-        yield partial(cell_gradient, gates, peep, former, bent, call["Out@GRAD"], carried, dgates)
+        moment, told = (gates, peep, former, state, bent), (USUAL, gates.dtype.type(0))
+        yield partial(cell_gradient, *moment, call["Out@GRAD"], carried, dgates, *told)
     if "Bias@GRAD" in call:
         dpeep = call["Bias@GRAD"].reshape(3, -1)
         for gate, seen, out in ((1, former, dpeep[0]), (2, former, dpeep[1]), (3, state, dpeep[2])):
@@ -73,6 +75,7 @@ def _gru_shape(forms: Forms) -> Mapping[str, Form]:
 
 def _gru(call: Call) -> Steps:
     from paddle._engine.kernels import gru  # loads numba
+    from paddle._engine.kernels.bends import SIGMOID, TANH
 
     x, former, out, gates, kept = (call[slot] for slot in ("X", "State", "Out", "Gates", "Kept"))
     (to_gates, to_candidate), h = halves(call["Weight"]), former.shape[1]
@@ -84,10 +87,10 @@ def _gru(call: Call) -> Steps:
     yield partial(np.add, x, call["Bias"].reshape(-1), gates)
     yield partial(np.matmul, former, to_gates, reach)
     yield partial(np.add, gates[:, : 2 * h], reach, gates[:, : 2 * h])
-    yield partial(open_gates, gates, former, kept)
+    yield partial(open_gates, gates, former, kept, SIGMOID)
     yield partial(np.matmul, kept, to_candidate, candidate)
     yield partial(np.add, gates[:, 2 * h :], candidate, gates[:, 2 * h :])
-    yield partial(close_gates, gates, former, out)
+    yield partial(close_gates, gates, former, out, TANH, False)
 
 
 def _gru_gradient(call: Call) -> Steps:
@@ -110,14 +113,15 @@ def _gru_gradient(call: Call) -> Steps:
 
 def _through_gates(call: Call, grad: np.ndarray, dgates: np.ndarray) -> Steps:
     """Fill ``dgates``, the gradient of what reached the gates, and what of it goes past these: ``given``."""
+    from paddle._engine.kernels.bends import SIGMOID, TANH
     from paddle._engine.kernels.gru import close_gradient, open_gradient  # loads numba
 
     former, gates, (_, to_candidate) = call["State"], call["Gates"], halves(call["Weight"])
     given, at_kept, h = call.scratch["given"], call.scratch["at_kept"], former.shape[1]
     yield partial(np.copyto, given, grad)
-    yield partial(close_gradient, gates, former, given, dgates)
+    yield partial(close_gradient, gates, former, given, dgates, SIGMOID, TANH, False)
     yield partial(np.matmul, dgates[:, 2 * h :], to_candidate.T, at_kept)
-    yield partial(open_gradient, gates, former, at_kept, dgates, given)
+    yield partial(open_gradient, gates, former, at_kept, dgates, given, SIGMOID)
 
 
 def _lstm_scratch(forms: Forms) -> Mapping[str, Form]:

@@ -3,7 +3,8 @@
 Sources of the semantics: v2's ``batch_norm`` and fluid's operator of that name. X is (samples, channels) or
 has places behind; Mean and Variance are parameters that nobody trains: a step in training moves them towards
 those of its batch, by a momentum that an attribute tells or, of ``batch_norm_told``, a variable, and a test
-uses them. Fluid's ``layer_norm`` and its kin are made of ``standardize``.
+uses them. A batch of one number a channel would be 0 whatever it is: where ``passes_one``, as in fluid, it is
+given as it is, and nothing is learned of it. Fluid's ``layer_norm`` and its kin are made of ``standardize``.
 """
 
 from __future__ import annotations
@@ -51,10 +52,21 @@ def _is_kept(attrs: Mapping[str, Any]) -> bool:
     return bool(attrs["is_test"] or attrs["use_global_stats"])
 
 
+def _passes(call: Call) -> bool:
+    """Whether there is one number a channel, which is given as it is."""
+    x = _channels(call["X"])
+    return bool(call.attrs["passes_one"]) and not _is_kept(call.attrs) and x.shape[0] * x.shape[2] == 1
+
+
 def _normalize(call: Call) -> Steps:
     from paddle._engine.kernels.channels import moments, stretch  # loads numba
 
     x, out, attrs = _channels(call["X"]), _channels(call["Out"]), call.attrs
+    if _passes(call):
+        yield partial(np.copyto, out, x)
+        yield partial(call["SavedMean"].fill, 0)
+        yield partial(call["SavedInverse"].fill, 0)
+        return
     scale, bias, kept_mean, kept_variance = (
         call[slot].reshape(-1) for slot in ("Scale", "Bias", "Mean", "Variance")
     )
@@ -93,6 +105,12 @@ def _gradient(call: Call) -> Steps:
     scale, mean, inverse = call["Scale"].reshape(-1), call["SavedMean"], call["SavedInverse"]
     dscale = call.get("Scale@GRAD", call.scratch["a"]).reshape(-1)
     dbias = call.get("Bias@GRAD", call.scratch["b"]).reshape(-1)
+    if _passes(call):
+        yield partial(dscale.fill, 0)
+        yield partial(dbias.fill, 0)
+        if "X@GRAD" in call:
+            yield partial(np.copyto, _channels(call["X@GRAD"]), grad)
+        return
     yield partial(sums, grad, x, mean, dbias, dscale)
     yield partial(np.multiply, dscale, inverse, dscale)
     if "X@GRAD" not in call:
@@ -162,7 +180,13 @@ def _row(type: str, *more: str) -> Row:
         type=type,
         inputs=("X", "Scale", "Bias", "Mean", "Variance", *more),
         outputs=("Out", "SavedMean", "SavedInverse"),
-        attrs={"epsilon": 1e-5, "momentum": 0.9, "is_test": False, "use_global_stats": False},
+        attrs={
+            "epsilon": 1e-5,
+            "momentum": 0.9,
+            "is_test": False,
+            "use_global_stats": False,
+            "passes_one": False,
+        },
         changes=lambda attrs: () if _is_kept(attrs) else ("Mean", "Variance"),
         shape=_shape,
         forward=Kernel(_normalize, _scratch),

@@ -9,10 +9,10 @@ Sources of the semantics: fluid's ``slice``, ``strided_slice``, ``pad``, ``trans
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -40,30 +40,68 @@ def _cuts(attrs: Mapping[str, Any]) -> list[tuple[int, int, int, int]]:
     return list(zip(attrs["axes"], attrs["starts"], attrs["ends"], steps, strict=True))
 
 
-def _cut_from(array: np.ndarray, call: Call) -> np.ndarray:
+def _cut_from(array: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray:
     places = [slice(None)] * array.ndim
-    for axis, start, end, step in _cuts(call.attrs):
+    for axis, start, end, step in _cuts(attrs):
         places[axis] = slice(start, end, step)
     return array[tuple(places)]
 
 
 def _cut(call: Call) -> Steps:
-    yield partial(np.copyto, call["Out"], _cut_from(call["X"], call))
+    yield partial(np.copyto, call["Out"], _cut_from(call["X"], call.attrs))
 
 
 def _cut_gradient(call: Call) -> Steps:
     dx = call["X@GRAD"]
     yield partial(dx.fill, 0)
-    yield partial(np.copyto, _cut_from(dx, call), call["Out@GRAD"])
+    yield partial(np.copyto, _cut_from(dx, call.attrs), call["Out@GRAD"])
+
+
+def _pieces_shape(forms: Forms) -> Mapping[str, tuple[Form, ...]]:
+    each = (_cut_shape(Forms(forms.slots, attrs)) for attrs in forms.attrs["pieces"])
+    return {"Out": tuple(form for one in each for form in one.values())}
+
+
+def _pieces(call: Call) -> Steps:
+    for out, attrs in zip(call.arrays("Out"), call.attrs["pieces"], strict=True):
+        if out is not None:
+            yield partial(np.copyto, out, _cut_from(call["X"], attrs))
+
+
+def _pieces_gradient(call: Call) -> Steps:
+    """What no piece has is 0, and what several have is their sum."""
+    dx = call["X@GRAD"]
+    places = [_cut_from(dx, attrs) for attrs in call.attrs["pieces"]]
+    counts = _counted(dx, call.attrs["pieces"])
+    adds = counts is None or counts.max(initial=0) > 1
+    if counts is None or adds or not counts.all():
+        yield partial(dx.fill, 0)
+    for place, given in zip(places, call.arrays("Out@GRAD"), strict=True):
+        if given is not None:
+            yield partial(np.add, place, given, place) if adds else partial(np.copyto, place, given)
+
+
+def _counted(array: np.ndarray, pieces: Sequence[Mapping[str, Any]]) -> np.ndarray | None:
+    """How many pieces have each place of the axis along which all are cut; None where they are cut along
+    several."""
+    cuts = [cut for attrs in pieces for cut in _cuts(attrs)]
+    axes = {axis % array.ndim for axis, *_ in cuts}
+    if len(axes) != 1 or len(cuts) != len(pieces):
+        return None
+    counts = np.zeros(array.shape[axes.pop()], np.int64)
+    for _, start, end, step in cuts:
+        counts[start:end:step] += 1
+    return counts
 
 
 def _pad_shape(forms: Forms) -> Mapping[str, Form]:
     x, around = forms["X"], forms.attrs["paddings"]
     if len(around) != len(x.shape) or any(min(each) < 0 for each in around):
         raise ShapeError(f"paddings are (before, after) for each axis of {list(x.shape)}, not {around}")
-    if any(size == -1 and any(each) for size, each in zip(x.shape, around, strict=True)):
-        raise ShapeError(f"an axis that a feed decides is not padded: {list(x.shape)} by {around}")
-    return {"Out": replace(x, shape=tuple(s + sum(each) for s, each in zip(x.shape, around, strict=True)))}
+    if (mode := forms.attrs["mode"]) not in ("constant", *_MIRRORS):
+        raise ShapeError(f"mode is one of constant, {', '.join(_MIRRORS)}, not {mode!r}")
+    sides = zip(x.shape, around, strict=True)
+    return {"Out": replace(x, shape=tuple(-1 if size == -1 else size + sum(each) for size, each in sides))}
 
 
 def _middle(array: np.ndarray, around: Sequence[tuple[int, int]]) -> np.ndarray:
@@ -72,14 +110,45 @@ def _middle(array: np.ndarray, around: Sequence[tuple[int, int]]) -> np.ndarray:
     return array[tuple(slice(before, size - after) for size, (before, after) in sizes)]
 
 
+_MIRRORS: Mapping[str, Literal["reflect", "edge", "wrap"]] = {
+    "reflect": "reflect",
+    "edge": "edge",
+    "wrap": "wrap",
+}
+
+
+def _margins(array: np.ndarray, attrs: Mapping[str, Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Line by line what stands around the middle, and what of the array it repeats, axis after axis."""
+    for axis, (before, after) in enumerate(attrs["paddings"]):
+        size = array.shape[axis]
+        numbers = np.pad(np.arange(before, size - after), (before, after), _MIRRORS[attrs["mode"]])
+        lines = np.moveaxis(array, axis, 0)
+        for line in (*range(before), *range(size - after, size)):
+            yield lines[line], lines[numbers[line]]
+
+
 def _pad(call: Call) -> Steps:
-    out = call["Out"]
-    yield partial(out.fill, call.attrs["value"])
-    yield partial(np.copyto, _middle(out, call.attrs["paddings"]), call["X"])
+    out, attrs = call["Out"], call.attrs
+    if attrs["mode"] == "constant":
+        yield partial(out.fill, attrs["value"])
+    yield partial(np.copyto, _middle(out, attrs["paddings"]), call["X"])
+    if attrs["mode"] != "constant":
+        for line, repeated in _margins(out, attrs):
+            yield partial(np.copyto, line, repeated)
 
 
 def _pad_gradient(call: Call) -> Steps:
-    yield partial(np.copyto, call["X@GRAD"], _middle(call["Out@GRAD"], call.attrs["paddings"]))
+    grad, attrs = call["Out@GRAD"], call.attrs
+    if attrs["mode"] != "constant":
+        given, grad = grad, call.scratch["given"]
+        yield partial(np.copyto, grad, given)
+        for line, repeated in [*_margins(grad, attrs)][::-1]:
+            yield partial(np.add, repeated, line, repeated)
+    yield partial(np.copyto, call["X@GRAD"], _middle(grad, attrs["paddings"]))
+
+
+def _pad_scratch(forms: Forms) -> Mapping[str, Form]:
+    return {} if forms.attrs["mode"] == "constant" else {"given": forms["Out@GRAD"]}
 
 
 def _transpose_shape(forms: Forms) -> Mapping[str, Form]:
@@ -180,11 +249,19 @@ ROWS = (
         gradient=Gradient(_cut_gradient),
     ),
     Row(
+        type="slices",
+        outputs=("Out*",),
+        attrs={"pieces": REQUIRED},
+        shape=_pieces_shape,
+        forward=Kernel(_pieces),
+        gradient=Gradient(_pieces_gradient),
+    ),
+    Row(
         type="pad",
-        attrs={"paddings": REQUIRED, "value": 0.0},
+        attrs={"paddings": REQUIRED, "value": 0.0, "mode": "constant"},
         shape=_pad_shape,
         forward=Kernel(_pad),
-        gradient=Gradient(_pad_gradient),
+        gradient=Gradient(_pad_gradient, _pad_scratch),
     ),
     Row(
         type="transpose",

@@ -30,7 +30,7 @@ def _distance_shape(forms: Forms) -> Mapping[str, Form]:
 
 def _distance(call: Call) -> Steps:
     """The fewest edits, over the length of the label if they are to be ``normalized``."""
-    from paddle._engine.kernels.edits import count_edits  # loads numba
+    from paddle._engine.kernels.alignments import count_edits  # loads numba
 
     ours, theirs = call["X"].reshape(-1), call["Label"].reshape(-1)
     offsets, right_offsets, out = call["Offsets"], call["LabelOffsets"], call["Out"].reshape(-1)

@@ -16,6 +16,7 @@ from paddle._engine.passes.finality import finish_gradients_early
 from paddle._engine.passes.fuse import fuse_softmax_cost
 from paddle._engine.passes.joint import join
 from paddle._engine.passes.lookups import fuse_lookups
+from paddle._engine.passes.pieces import gather_pieces
 from paddle._engine.passes.pooled import fuse_pooled_lookups
 from paddle._engine.passes.pooling import pool_first
 from paddle._engine.passes.prune import prune
@@ -32,6 +33,7 @@ PASSES: Mapping[str, Pass] = {
     "lookups of columns": look_up_rows,
     "lookups + concat": fuse_lookups,
     "lookup + pooling": fuse_pooled_lookups,
+    "gradients of slices": gather_pieces,
     "products of all threads": join,
     "gradients of parameters first": finish_gradients_early,
     "gradient + its subtraction": descend,

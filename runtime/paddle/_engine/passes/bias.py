@@ -18,7 +18,7 @@ _COST = "softmax_with_cross_entropy"
 
 
 def fuse_bias(operators: Sequence[Operator], setting: Setting) -> list[Operator]:
-    """Each sum of a matrix and a vector that only an activation reads, with it; and their gradients."""
+    """Each sum of rows and a vector that only an activation reads, with it; and their gradients."""
     uses, replaced = Uses(operators, setting.keep), Replaced()
     for operator in operators:
         if operator.type == "elementwise_add" and _adds_a_bias(operator, setting.variables):
@@ -29,9 +29,10 @@ def fuse_bias(operators: Sequence[Operator], setting: Setting) -> list[Operator]
 
 def _adds_a_bias(add: Operator, variables: Mapping[str, Variable]) -> bool:
     x, y = (variables.get(add.inputs[slot][0]) for slot in ("X", "Y"))
-    if x is None or y is None or len(x.shape) != 2:
+    if x is None or y is None or len(x.shape) < 2 or len(y.shape) > len(x.shape):
         return False
-    return y.shape in (x.shape[1:], (1, *x.shape[1:])) and y.shape[-1] > 0 and x.shape[0] != 1
+    (*before, size), (*others, width) = x.shape, y.shape or (0,)
+    return width == size > 0 and set(others) <= {1} and set(before) != {1}
 
 
 @dataclass(frozen=True)

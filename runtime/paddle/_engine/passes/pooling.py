@@ -21,11 +21,21 @@ def pool_first(operators: Sequence[Operator], setting: Setting) -> list[Operator
     """Each pooling for a maximum goes before biases and relus that nobody else wants; and their gradients."""
     uses, replaced = Uses(operators, setting.keep), Replaced()
     for operator in operators:
-        if operator.type == "max_pool2d" and not operator.attrs["ceil_mode"]:
+        if operator.type == "max_pool2d" and _sees_something(**operator.attrs):
             found = _Chain(operator, uses, setting).links()
             if found:
                 replaced |= _swapped(operator, found, uses)
     return replaced_in(operators, replaced)
+
+
+def _sees_something(
+    ksize: Sequence[int], strides: Sequence[int], paddings: Sequence[int] | str, *, ceil_mode: bool
+) -> bool:
+    """Whether no window can lie beyond the image: where they touch, one that sticks out begins within it."""
+    if not ceil_mode:
+        return True
+    touch = all(step <= size for size, step in zip(ksize, strides, strict=True))
+    return touch and not isinstance(paddings, str) and not any(paddings)
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,20 @@
 
     M = beta1 * M + (1 - beta1) * g
     V = beta2 * V + (1 - beta2) * g^2
-    w = w - lr * sqrt(1 - beta2^t) / (1 - beta1^t) * M / (sqrt(V) + epsilon)
+    w = w - lr * sqrt(1 - beta2^t) / (1 - beta1^t) * M / (sqrt(V) + e)
     w = sign(w) * max(|w| - lr * l1, 0) / (1 + lr * l2)
 
-t is the step. Slots: first (M), in units of the gradient; second (V), in units of the gradient squared.
+t is the step; e is epsilon, and epsilon * sqrt(1 - beta2^t) where it is ``corrected``. Slots: first (M), in
+units of the gradient; second (V), in units of the gradient squared.
 
 Idle rows: a ``lazy`` Adam leaves their slots as they are, and only penalties go on. One that is not rolls on
 through idle steps by the formulas above with g = 0, so that it equals a dense parameter; what M moves is
 computed step by step until M has faded, which costs a few hundred steps at most.
 
-Semantics: PaddlePaddle v2, and fluid's ``lazy_mode`` for rows (v2 refuses them). In v2 a dense parameter's
-L2 rate has no effect with Adam unless it has an L1 rate too; here the last line, v2's form for that case,
-always holds. v2's Adam ignores learning rate schedules; here every rule follows them.
+Semantics: PaddlePaddle v2, and fluid's ``lazy_mode`` for rows (v2 refuses them); 2.x is ``corrected``, as the
+paper's algorithm is. In v2 a dense parameter's L2 rate has no effect with Adam unless it has an L1 rate too;
+here the last line, v2's form for that case, always holds. v2's Adam ignores learning rate schedules; here all
+rules follow them.
 """
 
 from __future__ import annotations
@@ -33,13 +35,14 @@ from paddle._engine.rules.rule import Idle, Rule, kernels, steps_to_nothing
 class Adam(Rule):
     """Moves by the mean of recent gradients over the root of the mean of their squares.
 
-    ``lazy`` is 0 or 1, and tells only on rows.
+    ``lazy`` and ``corrected`` are 0 or 1; ``lazy`` tells only on rows.
     """
 
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
     lazy: float = 1.0
+    corrected: float = 0.0
 
     penalties_follow = True
 
@@ -57,13 +60,15 @@ class Adam(Rule):
             from paddle._engine.kernels import idle as kernels
 
             fading = steps_to_nothing(self.beta1 / sqrt(self.beta2) if self.beta2 > 0 else 1.0)
-            numbers = self.beta1, self.beta2, self.epsilon, fading
+            numbers = self.beta1, self.beta2, self.epsilon, self.corrected, fading
             kernels.adam(*idle.who, idle.penalties.l1, idle.penalties.l2, *idle.slots, *numbers, *idle.runs)
         self._decay(idle)
 
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        corrected = learning_rate * sqrt(1.0 - self.beta2**step) / (1.0 - self.beta1**step)
-        numbers = (np.float32(n) for n in (corrected, self.beta1, self.beta2, self.epsilon))
+        root = sqrt(1.0 - self.beta2**step)
+        rate, epsilon = learning_rate * root / (1.0 - self.beta1**step), self.epsilon
+        least = epsilon * root if self.corrected else epsilon
+        numbers = (np.float32(n) for n in (rate, self.beta1, self.beta2, least))
         kernels().adam(*touched, np.float32(learning_rate), slots[0], slots[1], *numbers)

@@ -4,7 +4,7 @@
 
 Unlike an L2 rate, the decay is no part of any mean. Idle rows of a table do not decay.
 
-Semantics: PaddlePaddle 2.x's AdamW (Loshchilov and Hutter's).
+Semantics: PaddlePaddle 2.x's AdamW (Loshchilov and Hutter's); its programs say ``corrected``.
 """
 
 from __future__ import annotations

@@ -10,13 +10,14 @@
                      w = w - v
     AdaDelta         E = rho * E + (1 - rho) * g^2
                      D = rho * D + (1 - rho) * g^2 * (D + epsilon) / (E + epsilon)
-                     w = w - lr * g * sqrt((D + epsilon) / (E + epsilon)), by the D that has just moved
+                     w = w - lr * g * sqrt((D + epsilon) / (E + epsilon)), by the D that has just moved,
+                     and by the one before where it is ``later``
 
 Idle rows are left as they are, and penalties follow the step; both as in lazy Adam. Slots have v2's names.
 
-Semantics: PaddlePaddle fluid and 2.x (of AdaDelta to 2.4: later ones move by the D before), but that their
-Momentum and RMSProp move idle rows on, as if these had a gradient of 0, and that their RMSProp can take the
-root of a negative.
+Semantics: PaddlePaddle fluid and 2.x, whose AdaDelta is ``later`` from 2.5 on; but that their Momentum and
+RMSProp move idle rows on, as if these had a gradient of 0, and that their RMSProp can take the root of a
+negative.
 """
 
 from __future__ import annotations
@@ -141,10 +142,12 @@ class FluidRMSProp(_OfFluid):
 
 @dataclass(frozen=True)
 class FluidAdaDelta(_OfFluid):
-    """A rate per element in the ratio of its moves, this one among them, to its recent gradients."""
+    """A rate per element in the ratio of its moves, this one among them unless ``later``, which is 0 or 1, to
+    its recent gradients."""
 
     rho: float = 0.95
     epsilon: float = 1e-6
+    later: float = 0.0
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -154,5 +157,5 @@ class FluidAdaDelta(_OfFluid):
     def _update(
         self, touched: tuple[Any, ...], slots: Sequence[np.ndarray], learning_rate: float, step: int
     ) -> None:
-        numbers = (np.float32(n) for n in (self.rho, self.epsilon))
+        numbers = (np.float32(n) for n in (self.rho, self.epsilon, self.later))
         _kernels().adadelta(*touched, np.float32(learning_rate), *slots, *numbers)

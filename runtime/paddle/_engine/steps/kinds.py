@@ -28,10 +28,16 @@ ROWWISE = frozenset(
 shared that is a sum over rows; ``slice`` and ``concat`` where they are not along the rows."""
 
 REDUCING = frozenset({"sequence_pool", "sequence_max", "sequence_end"})
-RUNWISE = REDUCING | {
-    *("sequence_expand", "sequence_reverse", "sequence_softmax", "sequence_window", "sequence_merge"),
-    *("sequence_window_padded", "sequence_concat", "lstm", "gru", "recurrent"),
-}
+STARTED = frozenset({"lstm", "lstmp", "gru"})
+"""Operators whose X lies in sequences of each of which there may be a row that they begin with."""
+RUNWISE = (
+    REDUCING
+    | STARTED
+    | {
+        *("sequence_expand", "sequence_reverse", "sequence_softmax", "sequence_window", "sequence_merge"),
+        *("sequence_window_padded", "sequence_concat", "in_rows", "recurrent"),
+    }
+)
 """Operators that compute each sequence by itself."""
 
 
@@ -61,6 +67,8 @@ def outcome(
         of = kinds[operator.inputs["Offsets"][0]].of
     elif operator.type in ("sequence_expand", "recurrent"):
         of = kinds[operator.inputs["Like"][0]].of
+    elif operator.type in STARTED:
+        of = kinds[operator.inputs["X"][0]].of
     elif operator.type == "sequence_merge":
         return {name: Kind(kinds[operator.inputs["Outer"][0]].of, varies, True) for name in operator.writes()}
     elif operator.type == "sequence_concat":

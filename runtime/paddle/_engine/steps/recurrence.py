@@ -65,6 +65,7 @@ class Recurrence:
         self._like: Variable | None = None
         self._memories: dict[str, Memory] = {}
         self._expanded: dict[Variable, Variable] = {}
+        self._ends: dict[str, Variable | None] = {}
 
     def each(self, rows: Variable, offsets: Variable) -> Variable:
         """Of sequences that lie in ``rows`` the one row of a moment: what is walked along."""
@@ -126,7 +127,12 @@ class Recurrence:
         self._emit(parts.before, outside, parts.kinds)
         self._run(parts, outside)
         self._emit(parts.behind, outside, parts.kinds)
+        self._ends = {name: outside.get(parts.kinds[name].of) for name in names if parts.kinds[name].varies}
         return [self._rows(outside[name], parts.kinds[name], varies=True) for name in names]
+
+    def ends(self, output: Variable) -> Variable | None:
+        """Of an output that is a sequence at each moment, once all is ``done``: its offsets outside."""
+        return self._ends.get(output.name)
 
     def generate(
         self, probabilities: Variable, word: Variable, *, end: int, longest: int, beam_size: int, results: int
@@ -211,6 +217,7 @@ class Recurrence:
             return
         boots = [memory.boot for memory in parts.memories if memory.boot]
         inputs = [*parts.imports, *boots] or [next(iter(self._outside))]
+        inputs += [name for name in _runs_of(parts) if name in outside and name not in inputs]
         loop = Loop(
             parts.loop,
             self.step.program.main.variables,
@@ -230,3 +237,10 @@ class Recurrence:
             Others=self._offsets,
         )
         outside.update(zip(loop.outputs, made, strict=True))
+
+
+def _runs_of(parts: Parts) -> list[str]:
+    """Offsets of whatever rows the loop has: it may read rows without them."""
+    names = {name for each in parts.loop for name in (*each.reads(), *each.writes())}
+    names.update(parts.imports, parts.exports)
+    return sorted({parts.kinds[name].of for name in names} - {EACH, SHARED})

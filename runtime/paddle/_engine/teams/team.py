@@ -4,7 +4,9 @@ Rules:
 1. Part 0 is run by the thread that asks; the others each by a thread of their own, on arrays of their own.
 2. Parameters are those of one scope. Those that operators change by themselves (Row.changes) are each part's
    own during a run, which began with equal ones; afterwards they are the mean, weighed by samples.
-3. When a part fails, all end. What is raised is the error of the first part that did not fail for another's
+3. A batch that is one part is run by the thread that asks; others take their part of large products
+   (shared.py). That is for programs with little else (brief.py).
+4. When a part fails, all end. What is raised is the error of the first part that did not fail for another's
    sake, once no thread is at work any more; only a second interrupt does not wait for that.
 
 It must never know how a batch is cut. Guarantee: equal parts, seed and step give equal bits, and what the
@@ -27,6 +29,7 @@ from paddle._engine.exchange import Stepping
 from paddle._engine.executor import Executor
 from paddle._engine.program import Program, Variable
 from paddle._engine.scope import Scope
+from paddle._engine.teams import brief
 from paddle._engine.teams.crew import Crew
 from paddle._engine.teams.meeting import Abandoned
 from paddle._engine.teams.share import Common, Share
@@ -40,6 +43,16 @@ class Part:
 
     feed: Mapping[str, np.ndarray]
     samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What there is to know of a program of ``length`` operators: the parameters that they change by
+    themselves, and the ``work`` of a row."""
+
+    length: int
+    changed: Sequence[str]
+    work: brief.Work | None
 
 
 class Team:
@@ -63,7 +76,8 @@ class Team:
         others = zip(self._views, shares[1:], strict=True)
         self._executors = [leader, *(Executor(view, share, None, kept) for view, share in others)]
         self._crew = Crew(count - 1)
-        self._changed: WeakKeyDictionary[Program, tuple[int, list[str]]] = WeakKeyDictionary()
+        self._alone = Executor(scope, exchange, room, kept, self._crew)  # of gradients of its own
+        self._known: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
 
     def run(
         self,
@@ -80,7 +94,10 @@ class Team:
         Of a dense gradient that an exchange is given the first part fetches that of the whole batch.
         """
         self._crew.finish()
-        changed = self._changed_by(program)
+        if len(parts) == 1:
+            (feed, count), alone = (parts[0].feed, parts[0].samples), self._alone
+            return [alone.run(program, feed, fetch, samples=count, seed=seed, step=step, rate=rate)]
+        changed = self._known_of(program).changed
         for view in self._views[: len(parts) - 1]:
             view.copy(changed)
         *befores, samples = accumulate((part.samples for part in parts), initial=0)
@@ -113,12 +130,20 @@ class Team:
             self._take_mean(name, parts)
         return [first, *(done[task][0] for task in tasks)]
 
-    def _changed_by(self, program: Program) -> list[str]:
+    def parts_for(self, program: Program, feed: Mapping[str, np.ndarray], samples: int) -> int:
+        """Into how many parts such a batch is best cut: as many as there are threads, or one. The same for
+        equal sizes, always."""
+        work = self._known_of(program).work
+        rows = max((len(value) for value in feed.values() if np.ndim(value)), default=samples)
+        return 1 if work is not None and work.is_brief(rows) else self.count
+
+    def _known_of(self, program: Program) -> _Known:
         length = len(program.main.operators)
-        known = self._changed.get(program)
-        if known is None or known[0] != length:
-            known = self._changed[program] = (length, list(dict.fromkeys(_changes(program))))
-        return known[1]
+        known = self._known.get(program)
+        if known is None or known.length != length:
+            changed = list(dict.fromkeys(_changes(program)))
+            known = self._known[program] = _Known(length, changed, brief.work(program))
+        return known
 
     def _take_mean(self, name: str, parts: Sequence[Part]) -> None:
         total, mean = sum(part.samples for part in parts), self._scope.get(name)

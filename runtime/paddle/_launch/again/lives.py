@@ -13,7 +13,7 @@ Guarantee: there are never more than ``most + 1`` lives, and none begins before 
 
 from __future__ import annotations
 
-from paddle._launch.restarts import pause_s, times
+from paddle._launch.again.restarts import pause_s, times
 
 
 class Lives:

@@ -13,11 +13,13 @@ It speaks JSON, one object per line. The launcher says on standard input
         life: of the job; in one that is not the first logs are appended to
         roles: {name: {"argv", "env", "prepend", "log", "folder"}}  env: null unsets, NAME* all that begin so
                                                                     prepend: for paths; folder: where it runs,
-                                                                    if not in the workspace
+                                                                    if not in the workspace; hears: whether it
+                                                                    is told things, by PADDLE_NEWS_FD
         secrets: {"token"} by which the job's processes know each other, and {"tls_ca", "tls_cert", "tls_key"}
         where they encrypt; they find each in a file of the workspace that only their user may read, and its
         path in PADDLE_TOKEN_FILE, PADDLE_TLS_CA, PADDLE_TLS_CERT and PADDLE_TLS_KEY
     {"do": "start", "role"}
+    {"do": "tell", "role", "said"}                                  one that runs, and hears
     {"do": "stop", "grace_s"}                                       a second one may only hasten the end
     {"do": "beat"}
 

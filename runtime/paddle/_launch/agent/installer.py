@@ -131,7 +131,7 @@ class Installer:
     def _install(self) -> bool:
         name, root = self._order["name"], Path(self._order["root"])
         if not root.is_absolute() or Path(name).name != name or name in ("", ".", ".."):
-            raise Refused(f"{name!r} in {root} is no place for an environment")
+            raise Refused(f"{name!r} in {root} is not a place for an environment")
         root.mkdir(parents=True, exist_ok=True)
         environments = Environments(Path(own_folder(root)))
         with environments.locked(lambda: self._say(doing="waiting for another installation")):

@@ -29,7 +29,10 @@ BEAT_S = 1.0
 SCAN_S = 0.05
 _ASKED = "asked by the launcher"
 OUTER_DIED = signal.SIGUSR1  # comes when the first of its threads dies, while it is still seen as the parent
-_HALVED = "the outer half was killed"  # upon which an sshd ends our standard input, too
+_HALVED = (  # upon which an sshd ends our standard input, too
+    "the outer half was killed; where memory runs out the kernel does that, and on that node "
+    "`dmesg | grep -i 'killed process'` says so"
+)
 _DOING = {"plan": "take the workspace", "start": "start", "stop": "stop"}
 _MEANING = {"lease": "it heard nothing from the launcher for longer than its lease"}
 
@@ -114,6 +117,8 @@ class Agent:
                     self._accept(order)
                 case "start" if not self._why:
                     self._start(order["role"])
+                case "tell":
+                    self._pass_to(order["role"], order["said"])
                 case "stop":
                     self._stop(_ASKED, order["grace_s"])
         except OSError as error:
@@ -180,6 +185,11 @@ class Agent:
             self._outbox.put("failed", text=text)
         return not left
 
+    def _pass_to(self, name: str, said: dict[str, Any]) -> None:
+        for role in self._roles.values():
+            if role.name == name:
+                role.tell(said)
+
     # What the roles say
 
     def _read(self, role: Role, descriptor: int) -> bytes | None:
@@ -219,6 +229,7 @@ class Agent:
                     status = os.waitstatus_to_exitcode(found[1])
                     self._drain(role)
                     self._disk.finish(SCAN_S)  # who hears of its end may read its log
+                    role.ended()
                     self._say(f"{role.name} ended, status {status}")
                     self._outbox.put("exit", role=role.name, status=status)
 

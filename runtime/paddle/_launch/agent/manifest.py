@@ -56,7 +56,7 @@ def read(data: bytes) -> tuple[Item, ...]:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise Refused("what was sent as a manifest is no text") from error
+        raise Refused("what was sent as a manifest is not a text") from error
     return tuple(_checked(map(_item, text.removesuffix("\n").split("\n") if text else [])))
 
 
@@ -66,13 +66,13 @@ def check_path(path: str) -> None:
         return  # as most are, which need no closer look
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
-        raise Refused(f"{path!r} is no path below the workspace")
+        raise Refused(f"{path!r} is not a path below the workspace")
     if "\0" in path or "\n" in path:
         raise Refused(f"{path!r} has a character in it that no line can hold")
     try:
         long = [part for part in parts if len(os.fsencode(part)) > LONGEST_NAME]
     except UnicodeEncodeError as error:
-        raise Refused(f"{path!r} is no name of a file") from error
+        raise Refused(f"{path!r} is not a name of a file") from error
     if long or len(path) > LONGEST_PATH:
         raise Refused(f"the path {path[:80]!r}... is too long")
 
@@ -87,10 +87,10 @@ def _item(line: str) -> Item:
     try:
         row, end = _value_at_the_start(line)
     except (ValueError, RecursionError) as error:
-        raise Refused(f"{line[:80]!r} is no line of a manifest") from error
+        raise Refused(f"{line[:80]!r} is not a line of a manifest") from error
     match row:
         case _ if end != len(line):
-            raise Refused(f"{line[:80]!r} is no line of a manifest")
+            raise Refused(f"{line[:80]!r} is not a line of a manifest")
         case ["file", str(path), int(mode), int(mtime_ns), int(size), str(digest)]:
             item = Item("file", path, int(mode), int(mtime_ns), int(size), digest)
         case ["folder", str(path)]:
@@ -98,7 +98,7 @@ def _item(line: str) -> Item:
         case ["link", str(path), str(target)]:
             item = Item("link", path, target=target)
         case _:
-            raise Refused(f"{line[:80]!r} is no line of a manifest")
+            raise Refused(f"{line[:80]!r} is not a line of a manifest")
     check_path(item.path)
     if item.kind == "file":
         _check_numbers(item)

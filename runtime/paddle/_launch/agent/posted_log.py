@@ -30,5 +30,5 @@ class PostedLog(LogFile):
             self._lost = 0
             return
         if not self._lost:
-            self._tell(f"{self.path}: its disk stands still, lines are left out there; the job goes on")
+            self._tell(f"{self.path}: its disk does not respond, lines are left out there; the job goes on")
         self._lost += len(data)

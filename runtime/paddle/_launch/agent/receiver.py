@@ -248,7 +248,7 @@ def _grounds(root: str, place: str) -> tuple[str, str]:
     root, place = root.rstrip("/") or root[:1], place.rstrip("/")
     path = place.removeprefix(os.path.join(root, ""))
     if not os.path.isabs(root) or path == place or ".." in root.split("/"):
-        raise Refused(f"{place} is no folder below {root}")
+        raise Refused(f"{place} is not a folder below {root}")
     check_path(path)
     parts = path.split("/")
     if parts[0] == OWN and not _SHARED.fullmatch(path):

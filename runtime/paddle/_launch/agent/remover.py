@@ -27,7 +27,7 @@ def main() -> int:
     end_of_input.notice(lambda: os._exit(0))
     root, place = Path(order["root"]), Path(order["place"])
     if place.parent != root or place.name in ("", ".", "..") or not remains.is_folder(place):
-        sys.exit(f"{os.fspath(place)} is no folder directly below {os.fspath(root)}")
+        sys.exit(f"{os.fspath(place)} is not a folder directly below {os.fspath(root)}")
     if is_held(place / "log" / "agent.log"):
         sys.exit(f"{os.fspath(place)} is in use")
     shutil.rmtree(remains.begin(place), ignore_errors=True)

@@ -1,8 +1,10 @@
-"""A role: one command of the plan, running, and the two pipes that come from it."""
+"""A role: one command of the plan, running, the two pipes that come from it, and one that goes there."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -63,19 +65,29 @@ class Role:
         self.printed, self.reported = Lines(LONGEST_LINE), Lines(LONGEST_REPORT)
         self.output, stdout = os.pipe()
         self.report, report = os.pipe()
+        news, self._news = os.pipe()
         self.open = {self.output, self.report}
         try:
             again = {"PADDLE_RESTARTS": str(restarts)} if restarts else {}
-            self.pid = _spawn(plan, workspace, stdout, report, {**told, **again, _ROLE: name})
+            self.pid = _spawn(plan, workspace, stdout, report, news, {**told, **again, _ROLE: name})
         except (OSError, ValueError):
-            for descriptor in self.open:
+            for descriptor in (*self.open, self._news):
                 os.close(descriptor)
             raise
         finally:
-            os.close(stdout)
-            os.close(report)
-        for descriptor in self.open:
+            for descriptor in (stdout, report, news):
+                os.close(descriptor)
+        for descriptor in (*self.open, self._news):
             os.set_blocking(descriptor, False)
+
+    def tell(self, said: Mapping[str, Any]) -> None:
+        """Say something to it. A role that never listens, or is gone, does not hear it."""
+        with contextlib.suppress(OSError):
+            os.write(self._news, json.dumps(said).encode() + b"\n")
+
+    def ended(self) -> None:
+        """It hears nothing any more."""
+        os.close(self._news)
 
     def read(self, descriptor: int) -> bytes | None:
         """One chunk of a pipe, empty when nothing is there yet, None when nothing more will come."""
@@ -90,16 +102,19 @@ class Role:
         return None
 
 
-def _spawn(plan: Mapping[str, Any], workspace: str, stdout: int, report: int, told: Mapping[str, str]) -> int:
+def _spawn(
+    plan: Mapping[str, Any], workspace: str, stdout: int, report: int, news: int, told: Mapping[str, str]
+) -> int:
     agent = os.getpid()
+    pipes = {"PADDLE_REPORT_FD": report} | ({"PADDLE_NEWS_FD": news} if plan.get("hears") else {})
     child = subprocess.Popen(
         plan["argv"],
         cwd=plan.get("folder") or workspace,
-        env={**_environment(os.environ, plan, report), **told},
+        env={**_environment(os.environ, plan), **{name: str(fd) for name, fd in pipes.items()}, **told},
         stdin=subprocess.DEVNULL,
         stdout=stdout,
         stderr=subprocess.STDOUT,
-        pass_fds=(report,),
+        pass_fds=tuple(pipes.values()),
         start_new_session=True,
         preexec_fn=lambda: _begin(agent),
     )
@@ -115,7 +130,7 @@ def _begin(agent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _environment(base: Mapping[str, str], plan: Mapping[str, Any], report: int) -> dict[str, str]:
+def _environment(base: Mapping[str, str], plan: Mapping[str, Any]) -> dict[str, str]:
     """The node's environment with the plan's changes; ``prepend`` goes before what a path has on the node."""
     changes = plan["env"]
     unset = tuple(name[:-1] for name, value in changes.items() if value is None and name.endswith("*"))
@@ -123,5 +138,4 @@ def _environment(base: Mapping[str, str], plan: Mapping[str, Any], report: int) 
     env |= {name: value for name, value in changes.items() if value is not None}
     for name, value in plan["prepend"].items():
         env[name] = os.pathsep.join(filter(None, (value, env.get(name))))
-    env["PADDLE_REPORT_FD"] = str(report)
     return env

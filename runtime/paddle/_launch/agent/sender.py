@@ -2,7 +2,8 @@
 
 It reads a line of JSON, {"folder"}, on standard input, and answers (answers.py)
 
-    {"kind": "none"}                                          there is no such folder; nothing follows
+    {"kind": "none", "instead"}                               there is no such folder, and nothing follows;
+                                                              instead: the path, where it is something else
     {"kind": "folder", "path", "mode", "mtime_ns"}            path: below the folder
     {"kind": "link", "path", "target"}
     {"kind": "special", "path"}                               neither file nor folder: not sent
@@ -45,7 +46,7 @@ def main() -> int:
 def send(folder: Path, out: BinaryIO, go_on: Callable[[], object] = lambda: None) -> None:
     """Send a folder; ``go_on`` is called before every piece, which may be the last that is waited for."""
     if not folder.is_dir():
-        _say(out, kind="none")
+        _say(out, kind="none", instead=str(folder) if folder.exists() else "")
         return
     _send_below(folder, "", out, go_on)
     _say(out, kind="end")

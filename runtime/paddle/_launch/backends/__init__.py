@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from paddle._launch.actions import TellFallen
 from paddle._launch.events import Event
 from paddle._launch.news import News
 from paddle._launch.phases import Phase
@@ -36,6 +37,10 @@ class Carrier(Protocol):
 
     def start(self, role: str) -> None:
         """Start a role on its node; posts ``RoleReady`` and ``RoleExited`` when they come."""
+        ...
+
+    def tell(self, fallen: TellFallen) -> None:
+        """Tell a pserver, or the trainer at whom others meet, as far as that can be done."""
         ...
 
     def stop(self, node: int, grace_s: float) -> None:

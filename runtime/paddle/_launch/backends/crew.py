@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from threading import Event
 from types import MappingProxyType
 
+from paddle._launch.actions import TellFallen
 from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.backends.node import Machine, Node
 from paddle._launch.phases import Phase
-from paddle._launch.plan import LaunchPlan, NodePlan
+from paddle._launch.plan import LaunchPlan, NodePlan, trainer_number
 
 _WITHDRAWAL_S, _GOODBYE_S = 3.0, 1.0  # of all nodes together: the user waits for the prompt
 _LOOK_S = 0.05
@@ -47,6 +48,12 @@ class Crew:
 
     def start(self, role: str) -> None:
         self._node_of[role].start(role)
+
+    def tell(self, fallen: TellFallen) -> None:
+        number = trainer_number(fallen.role)
+        who = {"other": fallen.role} if number is None else {"trainer": number}
+        said = {"text": fallen.text, "goes_on": fallen.goes_on, **who}
+        self._node_of[fallen.hearer].tell(fallen.hearer, said)
 
     def stop(self, node: int, grace_s: float) -> None:
         self._nodes[node].stop(grace_s)

@@ -20,6 +20,7 @@ from paddle._launch.events import (
     NodeFailed,
     RoleExited,
     RoleJoined,
+    RoleMeets,
     RoleReady,
     ShardRestarted,
 )
@@ -83,7 +84,7 @@ class FrameReader:
 
     def _strange(self, line: bytes) -> Told:
         text = line[:200].decode("utf-8", "replace")
-        return Told(f"node {self._node}", f"its agent said what is no frame: {text}")
+        return Told(f"node {self._node}", f"its agent sent a malformed message: {text}")
 
 
 def _reported(role: str, report: object) -> Event | News:
@@ -99,6 +100,8 @@ def _known(role: str, report: object) -> Event | News:
             return RoleReady(role)
         case {"report": "joined"}:
             return RoleJoined(role)
+        case {"report": "meets", "finds_nobody": bool(finds_nobody)}:
+            return RoleMeets(role, finds_nobody)
         case {"report": "waiting", "trainers": [*ids], "seconds": float(seconds) | int(seconds)}:
             return Waiting(_trainers(ids), float(seconds))
         case {

@@ -102,6 +102,10 @@ class Node:
         """Start a role."""
         self._leash.say({"do": "start", "role": role})
 
+    def tell(self, role: str, said: Mapping[str, object]) -> None:
+        """Say something to a role that runs."""
+        self._leash.say({"do": "tell", "role": role, "said": said})
+
     def stop(self, grace_s: float) -> None:
         """End whatever goes on."""
         self._is_stopped.set()

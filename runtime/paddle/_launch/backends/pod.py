@@ -3,7 +3,7 @@
 It must never know of other pods. Guarantee: what decides about a job is told once its role was to be started,
 and in the order in which it came; a line that a role prints is told once; that a container ends is told, also
 where another one had taken its place before anybody looked, and so is, within a time, that nothing is there
-any more that could run it.
+any more that could run it. What its role is to be told waits until its container runs.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from paddle._launch import logs
+from paddle._launch.actions import TellFallen
 from paddle._launch.backends import Post
 from paddle._launch.backends.frames import FrameReader
 from paddle._launch.cause import how_ended
@@ -23,6 +25,7 @@ from paddle._launch.errors import DeliveryError, NodeError
 from paddle._launch.events import Event, NodeEnded, NodeFailed, RoleExited, RoleReady
 from paddle._launch.kubernetes import advice, names
 from paddle._launch.kubernetes.following import Following
+from paddle._launch.kubernetes.inside.hearing import line_of
 from paddle._launch.kubernetes.inside.telling import text_of
 from paddle._launch.kubernetes.kubectl import Kubectl, typed
 from paddle._launch.kubernetes.line import PodLine
@@ -39,10 +42,11 @@ _ENTRY = "agent.sender"
 _SIGNALLED = 128
 _ANOTHER = "its pod is gone, and another takes its place"
 _SAME = "its container {how}; Kubernetes begins it again, and it goes on from its newest snapshot"
-_TAKEN_AWAY = "its pod was taken away, and another cannot take up the pass that it was in the midst of"
+_TAKEN_AWAY = "its pod was taken away, and another cannot take up the pass that it was in the middle of"
 _MOST_VAIN = 3  # containers that end one after another before they serve
 _NO_SNAPSHOTS = ", without --snapshot_dir with nothing to go on from"
 _GOES = "It goes with its pod."
+_TOLD_S = 10.0
 
 
 class Pod:
@@ -71,6 +75,9 @@ class Pod:
         self._has_exited = self._has_ended = self._is_stopping = self._has_failed = False
         self._has_served = self._is_lost = False
         self._ends = self._vain = 0  # containers that have ended in it; since it served last
+        self._untold: deque[TellFallen] = deque()
+        self._told_in_vain: TellFallen | None = None
+        self._telling = threading.Lock()
 
     @property
     def has_begun(self) -> bool:
@@ -118,6 +125,8 @@ class Pod:
         if state.ends > self._ends:
             self._ends, self._vain = state.ends, self._vain + 1
             self._take_end(state)
+        if self._untold:
+            threading.Thread(target=self._tell_rest, daemon=True).start()
 
     def _part(self, told: str, lost: str) -> None:
         """Its pod is gone, or is to go: one that never ran is waited for as one that was never made."""
@@ -141,6 +150,35 @@ class Pod:
             self._has_failed = True
             self._deliver(NodeFailed(self._plan.node, f"{self._named}: {text}"))
 
+    def tell(self, fallen: TellFallen) -> None:
+        """Tell its role that another has ended for good, now or once its container runs."""
+        self._untold.append(fallen)
+        self._tell_rest()
+
+    def _tell_rest(self) -> None:
+        """Tell all that can be told now. What cannot is tried again at the next look."""
+        if not self._telling.acquire(blocking=False):
+            return
+        try:
+            while self._untold and (state := self._state) is not None and state.is_running:
+                if not self._add_news(state.name, self._untold[0]):
+                    return
+                self._untold.popleft()
+        finally:
+            self._telling.release()
+
+    def _add_news(self, pod: str, fallen: TellFallen) -> bool:
+        place = f"{self._plan.workspace}/{names.NEWS}"
+        try:
+            words = ("exec", "-i", pod, "--", "tee", "-a", place)
+            self._kubectl.ask(*words, given=line_of(fallen), within_s=_TOLD_S)
+        except NodeError as error:
+            if self._told_in_vain is not fallen:
+                self._told_in_vain = fallen
+                self._told(self.role, f"could not be told yet that {fallen.text}, and waits for it: {error}")
+            return False
+        return True
+
     def stop(self) -> None:
         """Have its role ended; the pod stays."""
         self._is_stopping = True
@@ -151,7 +189,7 @@ class Pod:
             return
         place = f"{self._plan.workspace}/{names.STOP}"
         try:
-            self._kubectl.ask("exec", state.name, "--", "touch", place, within_s=10.0)
+            self._kubectl.ask("exec", state.name, "--", "touch", place, within_s=_TOLD_S)
         except NodeError:  # then there is nothing to stop, or nobody who could
             self._post(NodeEnded(self._plan.node))
 

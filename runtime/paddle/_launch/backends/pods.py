@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from paddle._launch.actions import TellFallen
 from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.backends.pod import Pod
 from paddle._launch.errors import LaunchError, NodeError
@@ -83,6 +84,10 @@ class PodCrew:
 
     def start(self, role: str) -> None:
         self._by_role[role].start()
+
+    def tell(self, fallen: TellFallen) -> None:
+        if fallen.goes_on:  # else all are stopped, and nobody waits for what takes longer than that
+            _in_background(partial(self._by_role[fallen.hearer].tell, fallen))
 
     def stop(self, node: int, grace_s: float) -> None:
         _in_background(self._pods[node].stop)

@@ -11,37 +11,31 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 
 from paddle._launch.errors import ClusterError, UsageError
 from paddle._launch.fleet.call import DEFAULT_PORT, Call
+from paddle._launch.fleet.ports import LOOPBACK
 
-LOOPBACK = "127.0.0.1"
 _FIRST_PORT = "FLAGS_START_PORT"
-_LOWEST, _PORTS = 10_240, 20_480  # below those of connections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A job. ``servers`` and ``workers``: all of them, by number. ``here``: this machine's address in those
-    lists. ``is_whole``: no other machine has a part in it. ``gloo``: where trainers could meet."""
+    """A job. ``servers`` and ``workers``: all of them, by number; ``own_servers`` and ``own_workers``: the
+    numbers of those that are here. ``here``: this machine's address in those lists. ``is_whole``: no other
+    machine has a part in it. ``gloo``: where trainers could meet, and ``meets`` whether they do where nobody
+    says it."""
 
     servers: tuple[str, ...]
     workers: tuple[str, ...]
+    own_servers: tuple[int, ...]
+    own_workers: tuple[int, ...]
     here: str
     is_whole: bool
     gloo: str
-
-    @property
-    def own_servers(self) -> tuple[int, ...]:
-        """Numbers of the parameter servers that are here."""
-        return _of(self.here, self.servers)
-
-    @property
-    def own_workers(self) -> tuple[int, ...]:
-        """Numbers of the trainers that are here."""
-        return _of(self.here, self.workers)
+    meets: str = "0"
 
 
 def settle(
@@ -52,45 +46,28 @@ def settle(
 ) -> Cluster:
     """Say where the processes of ``call`` are."""
     lacking = (0 if call.servers else call.server_num) + (0 if call.workers else call.worker_num)
-    ports = _ports(lacking + 1, environ, free_ports)
+    ports = ports_of(lacking + 1, environ, free_ports)
     servers = call.servers or _loopback(ports, call.server_num)
     workers = call.workers or _loopback(ports, call.worker_num)
     hosts = list(dict.fromkeys(host_of(endpoint) for endpoint in (*servers, *workers)))
     is_whole = len(hosts) == 1
     # Each machine asks for itself, so what must be the same on all of them cannot be chosen by chance.
     usual = ports[0] if is_whole else DEFAULT_PORT + len(servers) + len(workers)
+    here = hosts[0] if is_whole else _own(hosts, call.host, is_own)
     return Cluster(
         servers=servers,
         workers=workers,
-        here=hosts[0] if is_whole else _own(hosts, environ, is_own),
+        own_servers=_of(here, servers),
+        own_workers=_of(here, workers),
+        here=here,
         is_whole=is_whole,
-        gloo=f"{host_of(servers[0])}:{call.http_port or usual}",
+        gloo=f"{host_of((servers or workers)[0])}:{call.http_port or usual}",
     )
 
 
 def host_of(endpoint: str) -> str:
     """The host of ``host:port``."""
     return endpoint.rpartition(":")[0]
-
-
-def free_ports(number: int, seed: int) -> list[int]:
-    """Find ports that nobody listens on now, all different. ``seed``: where to begin to look, so that
-    launchers that begin at once seldom look at the same ones.
-
-    None is of those that systems give to connections: one of these could be given away before it is used, and
-    who tries again and again to reach it would sooner or later be connected to itself.
-    """
-    with ExitStack() as open_sockets:
-        found: list[int] = []
-        for step in range(_PORTS):
-            if len(found) == number:
-                return found
-            port = _LOWEST + (seed * number + step) % _PORTS
-            listener = open_sockets.enter_context(closing(socket.socket()))
-            with suppress(OSError):
-                listener.bind((LOOPBACK, port))
-                found.append(port)
-        raise ClusterError(f"there are no {number} free ports on this machine. End what holds them.")
 
 
 def is_own(host: str) -> bool:
@@ -112,7 +89,8 @@ def _loopback(ports: list[int], number: int) -> tuple[str, ...]:
     return tuple(f"{LOOPBACK}:{ports.pop(0)}" for _ in range(number))
 
 
-def _ports(number: int, environ: Mapping[str, str], free: Callable[[int], list[int]]) -> list[int]:
+def ports_of(number: int, environ: Mapping[str, str], free: Callable[[int], list[int]]) -> list[int]:
+    """The ports of processes for which none was named: from where a variable says, or ``free`` ones."""
     text = environ.get(_FIRST_PORT, "").strip()
     if not text:
         return free(number)
@@ -124,15 +102,15 @@ def _ports(number: int, environ: Mapping[str, str], free: Callable[[int], list[i
     return list(range(int(text), int(text) + number))
 
 
-def _own(hosts: Sequence[str], environ: Mapping[str, str], is_own: Callable[[str], bool]) -> str:
+def _own(hosts: Sequence[str], told: str, is_own: Callable[[str], bool]) -> str:
     """Which of several machines this is."""
     listed = ", ".join(hosts)
-    if told := environ.get("POD_IP", "").strip():
+    if told:
         if told in hosts:
             return told
         raise ClusterError(
-            f"POD_IP says that this machine is {told}, which is not among those of --servers and --workers: "
-            f"{listed}. Correct one of them."
+            f"POD_IP, or --host, says that this machine is {told}, which is not among those of --servers and "
+            f"--workers: {listed}. Correct one of them."
         )
     found = [host for host in hosts if is_own(host)]
     if len(found) == 1:

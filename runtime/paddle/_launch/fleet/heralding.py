@@ -137,4 +137,4 @@ class Heralding:
 
 
 def _lost(roles: str, host: str, silent_s: int) -> str:
-    return f"the machine of {roles}, {host}, has answered nothing for {silent_s} s: it is off, or cut off"
+    return f"the machine of {roles}, {host}, has not answered for {silent_s} s: it is off or disconnected"

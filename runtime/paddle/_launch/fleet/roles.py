@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from paddle._launch.dialects import assignments
 from paddle._launch.environ import ClusterEnvironment, child_environment, meeting_words
 from paddle._launch.fleet.call import Call
 from paddle._launch.fleet.cluster import Cluster, host_of
@@ -53,9 +54,10 @@ class _Writer:
 
     def __init__(self, call: Call, cluster: Cluster, premises: Premises, job: str) -> None:
         self._cluster, self._premises, self._job = cluster, premises, job
-        self._meets = call.with_gloo or premises.environ.get("PADDLE_WITH_GLOO") or "0"
+        self._meets = call.with_gloo or premises.environ.get("PADDLE_WITH_GLOO") or cluster.meets
         self._argv = (premises.python, "-u", call.script, *call.arguments)
         self._logs = premises.folder / call.log_dir
+        self._is_alone = call.is_alone
 
     def roles(self) -> Iterator[RolePlan]:
         cluster = self._cluster
@@ -85,7 +87,12 @@ class _Writer:
             node=0,
             rank=rank,
             argv=self._argv,
-            env={**child_environment(place_in_job, log_dir=str(self._logs)), **self._words(), **more},
+            env={
+                **child_environment(place_in_job, log_dir=str(self._logs)),
+                **self._words(),
+                **(_alone(place_in_job, endpoint) if self._is_alone else {}),
+                **more,
+            },
             prepend={"PYTHONPATH": str(self._premises.runtime)},
             log=str(self._logs / f"{_LOGS[kind]}.{place}"),
             folder=str(self._premises.folder),
@@ -103,3 +110,12 @@ class _Writer:
             **kept,
             JOB_VARIABLE: self._job,
         }
+
+
+def _alone(place: ClusterEnvironment, endpoint: str) -> dict[str, str | None]:
+    """What one process without servers is told, in place of the words of a cluster: as 2.6 tells it."""
+    ranks = ("PADDLE_TRAINER_ID", "PADDLE_GLOBAL_RANK", "PADDLE_LOCAL_RANK", "PADDLE_RANK_IN_NODE")
+    words = dict.fromkeys(ranks, "0")
+    words |= dict.fromkeys(("PADDLE_TRAINERS_NUM", "PADDLE_GLOBAL_SIZE", "PADDLE_LOCAL_SIZE"), "1")
+    words |= dict.fromkeys(("PADDLE_CURRENT_ENDPOINT", "PADDLE_TRAINER_ENDPOINTS"), endpoint)
+    return {**dict.fromkeys(assignments(place)), **words, "PADDLE_NNODES": "1"}

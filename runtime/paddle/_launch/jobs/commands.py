@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from paddle._insistence import settle
 from paddle._launch.backends import carrier
 from paddle._launch.errors import UsageError
 from paddle._launch.flag import Flag
@@ -21,8 +22,9 @@ from paddle._launch.jobs.index import Index, Standing, choose
 from paddle._launch.jobs.looking import as_json, headline, in_words, look
 from paddle._launch.screens.merged import Heads
 from paddle._launch.screens.screen import can_draw, has_colours
-from paddle._launch.screens.stream import width_of
+from paddle._launch.screens.stream import end_with_reader, width_of
 from paddle._launch.settings import ROOT
+from paddle._streams import show
 
 _TAIL = Flag(name="tail", kind="int", default=1, help="", users=frozenset(), low=1)
 _GRACE = Flag(name="grace", kind="duration", default=2.0, help="", users=frozenset(), low=0, high=3600)
@@ -46,7 +48,7 @@ def stop(job: str, conf: str, grace: str, *, kill: bool) -> None:
     grace_s = float(str(_GRACE.parse(grace, "--grace"))) if grace else None
     found = choose(Index().jobs(), job, _conf(conf), what="stop", running=not job)
     by = f"fab stop ({_user()}, process {os.getpid()})"
-    _print(stopping.stop(found, grace_s=grace_s, kill=kill, by=by))
+    _do(stopping.stop(found, grace_s=grace_s, kill=kill, by=by))
 
 
 def status(job: str, conf: str, form: str, *, of_all: bool, follow: bool) -> None:
@@ -66,6 +68,7 @@ def status(job: str, conf: str, form: str, *, of_all: bool, follow: bool) -> Non
         watching.draw(found, sys.stdout)
         return
     if follow:
+        end_with_reader()
         _print(watching.changes(found, form, width_of(sys.stdout)))
         return
     seen = look(found)
@@ -78,6 +81,8 @@ def logs(job: str, conf: str, role: str, tail: str, grep: str, *, follow: bool) 
     wanted = reading.choice(tail=last, role=role, grep=grep)
     found = choose(Index().jobs(), job, _conf(conf), what="read", running=False)
     heads, is_coloured = Heads(found.record.plan), has_colours(sys.stdout)
+    if follow:
+        end_with_reader()
     lines = reading.lines(found, wanted, follow=follow)
     _print(heads.line(line.role, line.text, is_coloured=is_coloured) for line in lines)
 
@@ -85,7 +90,7 @@ def logs(job: str, conf: str, role: str, tail: str, grep: str, *, follow: bool) 
 def collect(job: str, conf: str) -> None:
     """Collect logs and model of a job."""
     found = choose(Index().jobs(), job, _conf(conf), what="collect", running=False)
-    _print(collecting.collect(found.record.plan, carrier))
+    _do(collecting.collect(found.record.plan, carrier))
 
 
 def _user() -> str:
@@ -108,13 +113,18 @@ def _launch(arguments: list[str]) -> None:
             f"there is no {launcher}. `fab start` is of the project's folder, with conf.py in it."
         )
     sys.stdout.flush()
+    settle()
     os.execv(sys.executable, [sys.executable, str(launcher), *arguments])
 
 
+def _do(lines: Iterable[str]) -> None:
+    """Say what is done, and do it to its end, whoever reads."""
+    for line in lines:
+        show(line)
+
+
 def _print(lines: Iterable[str]) -> None:
-    """Print as it comes. Who read this, `head` perhaps, may have enough."""
-    try:
-        for line in lines:
-            print(line, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Print as it comes, until nobody reads it any more."""
+    for line in lines:
+        if not show(line):
+            return

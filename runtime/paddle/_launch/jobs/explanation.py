@@ -34,7 +34,7 @@ def failure(running: Launch, *, has_pods: bool = False) -> Failed | None:
         text=cause.text,
         node=cause.node if cause.role or not has_pods else None,  # what is of no role is the cluster's
         role=cause.role,
-        detail=cause.detail,
+        detail=cause.why,
         lines=lines,
         is_asked_for=is_asked_for,
         address=running.place(cause.role) if cause.role else "",
@@ -55,7 +55,7 @@ def paragraphs(failed: Failed, launch: LaunchPlan, width: int | None, edges: str
     if failed.detail:
         yield f"Why: {failed.detail}"
     log = next((role.log for one in launch.nodes for role in one.roles if role.name == failed.role), "")
-    yield f"All it printed: {launch.home / 'log' / f'node-{failed.node}' / Path(log).name}"
+    yield f"Its full output: {launch.home / 'log' / f'node-{failed.node}' / Path(log).name}"
 
 
 def table(unfit: Mapping[int, str], launch: LaunchPlan) -> Iterator[str]:
@@ -66,7 +66,7 @@ def table(unfit: Mapping[int, str], launch: LaunchPlan) -> Iterator[str]:
     yield f"paddle.py: {len(unfit)} of {of} cannot be used; nothing was started or changed on any."
     for node, name in shown.items():
         yield f"  node {node:<3} {name:<{width}}  {unfit[node]}"
-    yield "`fab check` says of all nodes what a job needs and they lack, without launching one."
+    yield "`fab check` checks all nodes without launching a job."
 
 
 def _box(lines: tuple[str, ...], title: str, width: int | None, edges: str) -> Iterator[str]:

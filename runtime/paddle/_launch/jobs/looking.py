@@ -82,9 +82,7 @@ def headline(seen: Look) -> str:
         case Standing.LOST if state and state.left:
             how = f"ended with status {state.exit_status}, and is not taken away"
         case Standing.LOST:
-            how = (
-                f"lost in phase {phase}: its launcher, process {record.launcher.pid}, is gone without a word"
-            )
+            how = f"lost in phase {phase}: its launcher, process {record.launcher.pid}, has died"
         case Standing.ELSEWHERE:
             how = f"of {record.launcher.machine}, where it was in phase {phase}; ask there"
     return f"{record.name}: {how}; began {began}, results in {record.plan.home}"

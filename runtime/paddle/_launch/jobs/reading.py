@@ -63,7 +63,7 @@ def pattern(text: str, flag: str) -> re.Pattern[str] | None:
         return re.compile(text) if text else None
     except re.error as error:
         raise UsageError(
-            f"{flag}={text!r} is no regular expression: {error}. To find a bracket, \\[."
+            f"{flag}={text!r} is not a regular expression: {error}. To find a bracket, \\[."
         ) from error
 
 

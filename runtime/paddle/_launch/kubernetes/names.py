@@ -10,6 +10,7 @@ import secrets
 LONGEST_JOB = 40  # letters: what is made of it stays within the 63 that a label or a host's name may have
 _APP = "app.kubernetes.io"
 STOP = ".job.stop"  # in the workspace of a pod: who makes it asks that the role be ended, and the pod stay
+NEWS = ".job.news"  # likewise: a line of JSON for each of the others that has ended for good (TellFallen)
 OWN = "paddle pod: "  # before what a pod says of itself, in its log
 COMPONENT = f"{_APP}/component"
 INSTANCE = f"{_APP}/instance"

@@ -35,7 +35,7 @@ def packed(entries: Sequence[Entry]) -> list[bytes]:
                 _add(tar, entry)
     except OSError as error:
         raise WorkspaceError(
-            f"cannot read {error.filename}: {error.strerror}. Mend it, or take it out."
+            f"cannot read {error.filename}: {error.strerror}. Fix it, or remove it from the package."
         ) from error
     data = whole.getvalue()
     if len(data) > MOST:

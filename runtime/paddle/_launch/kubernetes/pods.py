@@ -100,7 +100,7 @@ def number(version: str) -> tuple[int, int]:
     found = re.match(r"v?(\d+)\.(\d+)", version or "1.30")
     if found is None:
         raise UsageError(
-            f"--kubernetes_version={version} is no version of Kubernetes. Write it as 1.20, or leave it out: "
+            f"--kubernetes_version={version} is not a version of Kubernetes. Write 1.20, or leave it out: "
             "the cluster is asked then."
         )
     numbers = int(found[1]), int(found[2])
@@ -119,12 +119,12 @@ def _check(settings: Settings) -> None:
             "(KUBERNETES_IMAGE in conf.py). cluster/kubernetes/Dockerfile makes one."
         )
     if re.search(r"\s", settings["image"]):
-        raise UsageError(f"{settings.written('image')}: {settings['image']!r} is no name of an image.")
+        raise UsageError(f"{settings.written('image')}: {settings['image']!r} is not a name of an image.")
     for name in ("namespace", "storage_class", "image_pull_secret"):
         text = settings[name]
         if text and not _NAME.fullmatch(text):
             raise UsageError(
-                f"{settings.written(name)}: {text!r} is no name in Kubernetes: small letters, digits, - and ."
+                f"{settings.written(name)}: {text!r} is not a Kubernetes name: small letters, digits, - and ."
             )
     _check_volume(settings)
     _check_quantities(settings)

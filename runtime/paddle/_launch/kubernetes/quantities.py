@@ -29,7 +29,7 @@ def wrong_processors(text: str) -> str:
     """Why it is no number of processors; empty where it is one."""
     if _PROCESSORS.fullmatch(text):
         return ""
-    return f"{text!r} is no quantity of processors: 2, 0.5, or 500m for half a one."
+    return f"{text!r} is not a quantity of processors: 2, 0.5, or 500m for half a one."
 
 
 def wrong_bytes(text: str, least: int, what: str) -> str:
@@ -38,7 +38,7 @@ def wrong_bytes(text: str, least: int, what: str) -> str:
     found = _BYTES.fullmatch(text)
     if found is None:
         thousandths = " (m is thousandths of a byte)" if re.fullmatch(r"[\d.]+m", text) else ""
-        return f"{text!r} is no quantity of bytes{thousandths}: {_meant(text, least) or '512Mi or 4Gi'}."
+        return f"{text!r} is not a quantity of bytes{thousandths}: {_meant(text, least) or '512Mi or 4Gi'}."
     if float(found[1]) * _UNITS[found[2] or ""] < least:
         meant = _meant(text, least)
         return (

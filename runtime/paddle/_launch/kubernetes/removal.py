@@ -48,7 +48,7 @@ def remove(kubectl: Kubectl, job: str, patience_s: float, is_hurried: Callable[[
             raise NodeError(f"{_some(left)} of {job} are still on their way out.")
         if time.monotonic() - told > _OFTEN_S:
             told = time.monotonic()
-            yield f"waiting for {_some(left)}, since {told - began:.0f} s"
+            yield f"waiting for {_some(left)} for {told - began:.0f} s"
         time.sleep(_LOOK_S)
 
 

@@ -38,7 +38,9 @@ def receive(read: Callable[[int], bytes], place: Path, tell: Callable[[str], Non
     arrival: _Arrival | None = None
     for _ in range(MOST_ENTRIES):
         match reader.answer():
-            case {"kind": "none"} if arrival is None:
+            case {"kind": "none", **other} if arrival is None:
+                if path := other.get("instead"):
+                    tell(f"{path} is not collected: it is no folder")
                 return False
             case {"kind": "end"}:
                 arrival = arrival or _Arrival(place, tell)
@@ -51,7 +53,7 @@ def receive(read: Callable[[int], bytes], place: Path, tell: Callable[[str], Non
                 raise DeliveryError(_ENDED)
             case _:
                 break
-    raise DeliveryError("what the node sends is no list of files, or has too many.")
+    raise DeliveryError("what the node sends is not a list of files, or has too many.")
 
 
 class _Arrival:

@@ -73,7 +73,7 @@ def _node(hosts: Sequence[str], name: str, written: str) -> int:
         )
     listed = ", ".join(hosts[:4]) + (", ..." if len(hosts) > 4 else "")
     raise SettingsError(
-        f"{written}: {name!r} is no node of HOSTS ({listed}). Name one as HOSTS does, or by its place there, "
+        f"{written}: {name!r} is not a node of HOSTS ({listed}). Name one as HOSTS does, or by its number, "
         f"0 to {len(hosts) - 1}."
     )
 

@@ -94,7 +94,7 @@ def _parsed(line: bytes) -> Any:
 
 
 def _refused(constant: str) -> float:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")
 
 
 def _endless() -> NodeUnfit:

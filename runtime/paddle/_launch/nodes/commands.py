@@ -70,13 +70,15 @@ def check(package: str, flags: str, conf: str, form: str, *, whole: bool) -> int
 
 def settings_of(conf: str, flags: str) -> Settings:
     """The settings of a job that would be launched now; where HOSTS names no node, on this machine."""
-    path = Path(os.path.realpath(conf or ROOT / "conf.py"))
+    path = Path(conf or ROOT / "conf.py")
+    path = path.resolve() if path.is_file() else path  # a pipe of the shell's has no other name
     given: Mapping[str, Value] = parse_arguments(
         shlex.split(flags), "launcher", command="paddle.py", pass_on=True
     ).values
-    if "hosts" not in given and not read_conf(path).get("HOSTS"):
+    read = read_conf(path)
+    if "hosts" not in given and not read.get("HOSTS"):
         given = {**given, "hosts": _THIS_MACHINE}
-    settings = settle(path, os.environ, given)
+    settings = settle(path, os.environ, given, read)
     if settings.hosts[0].is_pod:
         raise UsageError(
             f"{settings.written('platform')}: nodes are pods there, and nothing is looked at, installed or "

@@ -103,7 +103,7 @@ def summary(findings: Sequence[Finding], nodes: int) -> str:
     if failed := count[State.FAIL]:
         bad = {one.node for one in findings if one.state is State.FAIL} - {None}
         where = f", on {len(bad)} of {nodes} nodes" if bad else ""
-        return f"no job can be launched before these are mended: {failed} FAIL{where}"
+        return f"no job can be launched until these are fixed: {failed} FAIL{where}"
     warned = f"; {count[State.WARN]} to be looked at" if count[State.WARN] else ""
     where = "this node" if nodes == 1 else f"these {nodes} nodes"
     return f"a job can be launched on {where}{warned}"

@@ -60,5 +60,5 @@ def _trouble(tries: Sequence[Dialled], visit: Visit) -> str:
             )
         if one.word and one.word != visit.asked.word:
             what = f"{address} means another machine there (`getent hosts {address}`)"
-            return f"{what}. Mend its /etc/hosts or DNS."
+            return f"{what}. Fix its /etc/hosts or DNS."
     return ""

@@ -8,4 +8,5 @@ and plans its own processes; what is done with such a plan is the same for all, 
     planning        a plan of one node
     premises        the folder of the agent, the folder of the logs
     running         the loop that carries a plan out
+    speech          how parts speak to each other before the job begins
 """

@@ -1,7 +1,7 @@
 """The frame of a command that runs one machine's part of a job: signals, typed errors, the exit status.
 
 It must never know what the command does. Guarantee: what ends it is said once, and no signal ends it with
-another status than 128 and its number.
+another status than 128 and its number; neither does a stream that is closed, or whose locale lacks a letter.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from collections.abc import Callable
 
 from paddle._launch import signals
 from paddle._launch.errors import LaunchError
+from paddle._launch.screens.stream import open_streams
 
 
 def attend(run: Callable[[], int], say: Callable[[str], None]) -> int:
     """Run a command; gives its exit status."""
+    open_streams()
     try:
         signals.answer()
         status = run()

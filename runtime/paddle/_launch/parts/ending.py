@@ -22,7 +22,7 @@ def told(head: str, cause: Cause, running: Running, launch: LaunchPlan) -> Itera
     lines = running.last_lines(cause.role) if cause.role else ()
     yield f"{head}. Its last lines:" if lines else head
     yield from (f"  | {line}" for line in lines)
-    if cause.detail:
-        yield f"why: {cause.detail}"
+    if cause.why:
+        yield f"why: {cause.why}"
     if (role := failed(cause, launch)) is not None:
-        yield f"all it printed is in {role.log}"
+        yield f"its full output is in {role.log}"

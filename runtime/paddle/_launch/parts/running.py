@@ -9,9 +9,10 @@ says nothing of itself unless it wants to. So
 2. on a machine that has servers only, they are what the job lasts for;
 3. on one of several machines servers last until all trainers of the job have left them, not only its own
    (``limits``);
-4. what roles print is in their logs, and nothing is collected;
+4. what roles print is in their logs, and where somebody asks for it (``printed``); nothing is collected;
 5. whom servers miss is said after ten seconds, and again when these have doubled: it may be on another
-   machine, whose launcher was not called.
+   machine, whose launcher was not called. Nor is it a failure, but said after as long, that a server has
+   ended well to which no trainer ever came: it may have begun to serve nobody.
 
 Guarantee: it ends when the supervisor says so, and on whatever way it is left, the agent loses its leash.
 """
@@ -26,10 +27,10 @@ from collections.abc import Callable, Iterator
 from queue import Empty
 
 from paddle._launch import logs
-from paddle._launch.actions import Action, Kill, StartRole, Step, Stop, Tell
+from paddle._launch.actions import Action, Kill, StartRole, Step, Stop, Tell, TellFallen
 from paddle._launch.backends import Carrier, Post
 from paddle._launch.cause import Cause
-from paddle._launch.events import Answered, Event, JobBroke, RoleReady, Signalled, Tick
+from paddle._launch.events import Answered, Event, JobBroke, Missed, RoleExited, RoleReady, Signalled, Tick
 from paddle._launch.inbox import Inbox
 from paddle._launch.machines.awake import AwakeClock
 from paddle._launch.news import News, Printed, Told, Waiting
@@ -40,6 +41,7 @@ from paddle._launch.supervisor import Supervisor
 
 _TICK_S = 0.2
 _PATIENCE_S = 10.0  # which all need to start
+_SERVES = "trainers will wait for it in vain. A server's program serves in fleet.run_server(), until its end"
 
 
 class Running:
@@ -54,9 +56,10 @@ class Running:
         tell: Callable[[str], None],
         limits: Limits | None = None,
         say_when: bool = False,
+        printed: Callable[[str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._enter, self._tell = enter, tell
+        self._enter, self._tell, self._printed = enter, tell, printed
         self._clock = AwakeClock(clock)
         self._inbox: Inbox[Event | News] = Inbox()
         self._urgent: deque[Event] = deque()
@@ -77,6 +80,7 @@ class Running:
         self.follows = False  # a server here knows of a failure, and not whose it is
         self._ticked = self._clock()
         self._told = Waiting((), 0.0)
+        self._idle: dict[str, float] = {}  # servers that have ended well, and when
 
     def run(self) -> int:
         """Run the job to its end; gives the exit status."""
@@ -110,6 +114,10 @@ class Running:
         self._urgent.append(event)
         self._inbox.put(Tick())
 
+    def pass_on(self, fallen: TellFallen) -> None:
+        """Tell a role that runs here of one that does not; any thread may say so."""
+        self._carrier.tell(fallen)
+
     def hear_of(self, role: str, reason: str) -> None:
         """A role of another machine has broken the job; any thread may say so."""
         self._inbox.put(JobBroke(min(self._own), (role,), reason))  # as if one that is here had said so
@@ -123,10 +131,13 @@ class Running:
         match message:
             case Printed(role, lines):
                 self._tails.add(role, lines)
+                if self._printed is not None:
+                    self._printed("\n".join(lines))
             case Told(source, text):
                 self._tell(f"{source}: {text}")
             case Waiting():
                 self._wait(message)
+                self._decide(Missed(message.trainers))
             case _ if not isinstance(message, News):
                 if isinstance(message, JobBroke):
                     strangers = set(message.culprits) - self._own
@@ -137,15 +148,25 @@ class Running:
         if self._clock() - self._ticked >= _TICK_S:
             self._ticked = self._clock()
             self._decide(Tick())
+            self._tell_idle()
 
     def _wait(self, waiting: Waiting) -> None:
         """Rule 5."""
         before = self._told.seconds if waiting.trainers == self._told.trainers else 0.0
         if waiting.seconds >= max(_PATIENCE_S, 2 * before):
             self._told = waiting
-            self._tell(f"servers wait for {', '.join(waiting.trainers)} since {waiting.seconds:.0f} s")
+            self._tell(f"servers have waited {waiting.seconds:.0f} s for {', '.join(waiting.trainers)}")
+
+    def _tell_idle(self) -> None:
+        """Rule 5."""
+        past = [role for role, ended in self._idle.items() if self._ticked - ended >= _PATIENCE_S]
+        if past and not self.has_met and self._supervisor.phase is Phase.TRAIN:
+            self._tell(f"{', '.join(past)} ended with status 0 before any trainer came: {_SERVES}")
+            self._idle.clear()
 
     def _decide(self, event: Event) -> None:
+        if isinstance(event, RoleExited) and event.role in self._servers and not event.status:
+            self._idle[event.role] = self._clock()
         known = len(self._supervisor.history)
         actions = self._supervisor.handle(event, self._clock())
         for phase in self._supervisor.history[known:]:
@@ -165,6 +186,8 @@ class Running:
                         self._inbox.put(RoleReady(role))
                 case Tell(role, text):
                     self._tell(f"{role}: {text}")
+                case TellFallen():
+                    self._carrier.tell(action)
                 case Stop(node, grace_s):
                     self._carrier.stop(node, grace_s)
                 case Kill(node):

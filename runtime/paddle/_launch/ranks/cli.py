@@ -33,6 +33,7 @@ from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan, count
 from paddle._launch.ranks import machines, place, rally, roles
 from paddle._launch.settings import RUNTIME
+from paddle._streams import show
 from paddle._visible import visible
 
 COMMAND = "paddle rank"
@@ -48,7 +49,7 @@ Usage: paddle rank [--name=value ...] [PROGRAM [arguments of the program]]
 One rank of a job that mpirun or srun has started: a trainer that runs PROGRAM (train.py), and the parameter
 server of its machine if it is the first rank there. start_mpi_train.sh runs it:
 mpirun -hostfile machines -n 3 start_mpi_train.sh
-Exit status: 0 well, 2 a wrong call or place, 128 + n stopped by signal n, else that of what failed first.
+Exit status: 0 success, 2 wrong usage or rank, 128 + n stopped by signal n, else that of what failed first.
 """
 
 
@@ -62,7 +63,7 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str], say: Callable[[st
     own, program = split_at_program(arguments, "rank")
     given = parse_arguments(own, "rank", command=COMMAND)
     if given.help:
-        print(manual.page(_USAGE, [("Flags:", flags_of("rank"))]), end="")
+        show(manual.page(_USAGE, [("Flags:", flags_of("rank"))]).rstrip())
         return 0
     values = _values(given.values, environ)
     folder = premises.here()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from paddle._launch import short_file
 from paddle._launch.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
@@ -19,7 +20,7 @@ GIVE = (
 def read(path: Path, *, is_needed: bool) -> tuple[str, ...]:
     """Read the machines of a job. Without a file, where none ``is_needed``, it is this machine alone."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = short_file.read(path).decode("utf-8-sig").splitlines()
     except FileNotFoundError as error:
         if not is_needed:
             return (LOOPBACK,)
@@ -41,7 +42,7 @@ def _machine(word: str, path: Path) -> str:
     name = word.rpartition("@")[2]
     if word.startswith("+") or name.count(":") > 1:
         raise UsageError(
-            f"{path}: {word!r} is no name of a machine, nor an address of IPv4, by which ranks reach it. "
+            f"{path}: {word!r} is not a name of a machine, nor an address of IPv4, by which ranks reach it. "
             "Write one, or name them all by --machine_names=10.0.0.1,10.0.0.2"
         )
     return name.partition(":")[0]

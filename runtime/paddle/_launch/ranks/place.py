@@ -78,6 +78,6 @@ def _has_others(environ: Mapping[str, str], beside: str, size: int) -> bool:
 def _number(environ: Mapping[str, str], word: str) -> int:
     text = environ.get(word, "")
     if not (text.isascii() and text.isdecimal()):
-        said = f"is {text!r}, which is no number" if text else "is not set"
+        said = f"is {text!r}, which is not a number" if text else "is not set"
         raise ClusterError(f"{word} {said}. Whoever starts ranks has to give each its own, and their number.")
     return int(text)

@@ -14,25 +14,22 @@ Guarantee, by four rules:
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
-import json
 import secrets
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
 
 from paddle._launch.errors import RanksApart
+from paddle._launch.parts.speech import Nonsense, is_loopback, own_address, proof, receive, send, shown
 from paddle._launch.ranks.machines import GIVE
 from paddle._launch.ranks.place import Place
 
 _PATIENCE_S = 5.0  # with one connection
 _PAUSE_S = 0.05
-_LONGEST = 1 << 20  # bytes of a line
 _SHOWN = 400  # letters of why
 _ALL = "0.0.0.0"
 
@@ -80,12 +77,12 @@ class _Host:
 
     def _listen(self) -> list[socket.socket]:
         """Listen at this machine's addresses among those of the job."""
-        own = dict.fromkeys(address for name in self._machines if (address := _own_address(name)))
-        only_itself = bool(own) and len(self._machines) > 1 and all(map(_is_loopback, own))
+        own = dict.fromkeys(address for name in self._machines if (address := own_address(name)))
+        only_itself = bool(own) and len(self._machines) > 1 and all(map(is_loopback, own))
         places = [_ALL] if only_itself else list(own)
         if not places:
             raise RanksApart(
-                f"this is the machine of rank 0, and none of the job's is this one: {_list(self._machines)}. "
+                f"this is the machine of rank 0, and none of the job's is this one: {shown(self._machines)}. "
                 f"Give all ranks the same machines: {GIVE}."
             )
         self._own = next(iter(own))
@@ -102,33 +99,33 @@ class _Host:
         """Rule 4: whoever it is has so long to say which rank it is."""
         line.settimeout(_PATIENCE_S)
         nonce = secrets.token_hex(16)
-        with contextlib.suppress(OSError, _Nonsense):
-            _send(line, {"nonce": nonce, "rank": 0})
-            said = _receive(line)
+        with contextlib.suppress(OSError, Nonsense):
+            send(line, {"nonce": nonce, "rank": 0})
+            said = receive(line)
             rank, size = said.get("rank"), said.get("size")
             if said.get("proof") != _proof(self._place, nonce, "guest", rank, size):
-                raise _Nonsense
+                raise Nonsense
             if size != self._place.size or not (isinstance(rank, int) and 0 < rank < size):
-                raise _Nonsense
+                raise Nonsense
             self._come[rank] = line, line.getpeername()[0]
-            if _is_loopback(self._own):
+            if is_loopback(self._own):
                 self._own = line.getsockname()[0]
 
     def _tell(self) -> Rally:
         peers = [address for _, (_, address) in sorted(self._come.items())]
-        others = [self._own if _is_loopback(address) else address for address in peers]  # of this machine
+        others = [self._own if is_loopback(address) else address for address in peers]  # of this machine
         rally = Rally((self._own, *others), f"ranks-{secrets.token_hex(4)}")
         for rank, (line, _) in self._come.items():
             told = {"addresses": rally.addresses, "job": rally.job}
             with contextlib.suppress(OSError):  # it is gone, and its engine knows
-                _send(line, {**told, "proof": _proof(self._place, str(rank), "host", told)})
+                send(line, {**told, "proof": _proof(self._place, str(rank), "host", told)})
         return rally
 
     def _missed(self) -> str:
         missing = [rank for rank in range(1, self._place.size) if rank not in self._come]
-        came = f", and ranks {_list(sorted(self._come))} have come" if self._come else ""
+        came = f", and ranks {shown(sorted(self._come))} have come" if self._come else ""
         return (
-            f"rank 0 has waited {self._patience_s:g} s for rank {_list(missing)} at port {self._port} of "
+            f"rank 0 has waited {self._patience_s:g} s for rank {shown(missing)} at port {self._port} of "
             f"{self._own}{came}. {_alone(self._machines)}Their logs say why, if they were started; if they "
             "cannot reach that port, open it, or name another by --rally_port."
         )
@@ -151,7 +148,7 @@ class _Guest:
             try:
                 with closing(socket.create_connection((machine, self._port), min(left, _PATIENCE_S))) as line:
                     return self._speak(line, end - clock())
-            except _Nonsense as error:
+            except Nonsense as error:
                 self._strange[machine] = str(error)
             except OSError as error:
                 self._refused[machine] = str(error) or type(error).__name__
@@ -162,17 +159,17 @@ class _Guest:
     def _speak(self, line: socket.socket, left_s: float) -> Rally:
         place = self._place
         line.settimeout(min(left_s, _PATIENCE_S))
-        greeting = _receive(line)
-        proof = _proof(place, str(greeting.get("nonce")), "guest", place.rank, place.size)
-        _send(line, {"rank": place.rank, "size": place.size, "proof": proof})
+        greeting = receive(line)
+        shows = _proof(place, str(greeting.get("nonce")), "guest", place.rank, place.size)
+        send(line, {"rank": place.rank, "size": place.size, "proof": shows})
         line.settimeout(max(left_s, _PAUSE_S))
-        told = _receive(line)
-        proof = told.pop("proof", None)
+        told = receive(line)
+        shows = told.pop("proof", None)
         addresses, job = told.get("addresses"), told.get("job")
-        if proof != _proof(place, str(place.rank), "host", told):
-            raise _Nonsense("who listens there does not know this job's secret")
+        if shows != _proof(place, str(place.rank), "host", told):
+            raise Nonsense("who listens there does not know this job's secret")
         if not (isinstance(addresses, list) and len(addresses) == place.size and isinstance(job, str)):
-            raise _Nonsense("who listens there speaks of another job")
+            raise Nonsense("who listens there speaks of another job")
         return Rally(tuple(map(str, addresses)), job)
 
     def _missed(self) -> str:
@@ -181,13 +178,9 @@ class _Guest:
         )
         return (
             f"rank {self._place.rank} has looked {self._patience_s:g} s for rank 0 at port {self._port} of "
-            f"{_list(self._machines)} ({tried[:_SHOWN]}). {_alone(self._machines)}Rank 0 says why, if it "
+            f"{shown(self._machines)} ({tried[:_SHOWN]}). {_alone(self._machines)}Rank 0 says why, if it "
             "was started; if it is out of reach, open that port, or name another by --rally_port."
         )
-
-
-class _Nonsense(Exception):
-    """What was said is not of this job."""
 
 
 def _listener(address: str, port: int) -> socket.socket:
@@ -200,54 +193,13 @@ def _listener(address: str, port: int) -> socket.socket:
         ) from error
 
 
-def _own_address(name: str) -> str:
-    """The address of a machine if it is this one, otherwise nothing."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)[0]
-        with closing(socket.socket(family, kind, protocol)) as listener:
-            listener.bind(address)
-            return str(address[0])
-    except OSError:
-        return ""
-
-
 def _alone(machines: Sequence[str]) -> str:
     """What is missing where ranks look for each other on one machine, and the engine did not say that some
     are on others."""
-    if not all(map(_is_loopback, machines)):
+    if not all(map(is_loopback, machines)):
         return ""
     return f"No other machine is named here; if ranks are on others, give all ranks {GIVE}. "
 
 
-def _is_loopback(address: str) -> bool:
-    return address.startswith("127.")
-
-
 def _proof(place: Place, nonce: str, *said: Any) -> str:
-    text = json.dumps([nonce, *said], sort_keys=True).encode()
-    return hmac.new(place.secret, text, hashlib.sha256).hexdigest()
-
-
-def _send(line: socket.socket, said: Mapping[str, Any]) -> None:
-    line.sendall(json.dumps(said).encode() + b"\n")
-
-
-def _receive(line: socket.socket) -> dict[str, Any]:
-    data = b""
-    while not data.endswith(b"\n"):
-        more = line.recv(1 << 16)
-        data += more
-        if not more or len(data) > _LONGEST:
-            raise _Nonsense("who listens there is no rank of this job, or has gone")
-    try:
-        said = json.loads(data)
-    except ValueError as error:
-        raise _Nonsense("who listens there is no rank of a job") from error
-    if not isinstance(said, dict):
-        raise _Nonsense("who listens there is no rank of a job")
-    return said
-
-
-def _list(items: Sequence[object]) -> str:
-    shown = ", ".join(map(str, items[:8]))
-    return f"{shown} and {len(items) - 8} more" if len(items) > 8 else shown
+    return proof(place.secret, nonce, *said)

@@ -49,7 +49,7 @@ class PlainScreen:
         self._show_ended(board.rows())
         line, waited, self._waits = board.line(), self._waits, bool(board.waiting)
         begins_to_wait = self._waits and not waited
-        if (now >= self._due or begins_to_wait) and line != self._shown:
+        if (now >= self._due or begins_to_wait) and line not in ("", self._shown):
             self._due, self._shown = now + EVERY_S, line
             self.say(line)
 
@@ -67,7 +67,7 @@ class PlainScreen:
         self._ended = ended
         if new and len(ended) < len(trainers):
             who = ", ".join(new) if len(new) <= _SINGLY else f"{len(new)} trainers"
-            self.say(f"{who} ended well; {len(trainers) - len(ended)} of {len(trainers)} go on")
+            self.say(f"{who} succeeded; {len(trainers) - len(ended)} of {len(trainers)} still running")
 
     def _write(self, line: str) -> None:
         try:

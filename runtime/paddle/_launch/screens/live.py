@@ -92,7 +92,9 @@ class LiveScreen:
         if not _has_started(board):
             yield board.sending.table()
             return
-        yield table(board.rows(), self._console.width, most)
+        printed = board.printing()
+        yield table(board.rows(), self._console.width, None if most is None else most - len(printed))
+        yield from (line(visible(text)) for text in printed)
         yield line(" | ".join(filter(None, [_clock(self._seconds), board.together, board.waiting])))
 
 

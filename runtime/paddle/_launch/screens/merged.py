@@ -75,7 +75,7 @@ class MergedScreen:
 
     def show(self, board: Board, now: float) -> None:
         """Show how far the trainers are."""
-        self._screen.show(board, now)
+        self._screen.show(board.silent(), now)
 
     def fix(self) -> None:
         """Leave the progress as text that stays."""

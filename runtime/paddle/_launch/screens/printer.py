@@ -137,7 +137,7 @@ class Printer:
             if self._screen is not broken:
                 broken.close()  # a terminal gets its cursor back
         with contextlib.suppress(Exception):
-            self._screen.say(f"what shows this launch broke ({type(error).__name__}: {error}); it goes on")
+            self._screen.say(f"the display failed ({type(error).__name__}: {error}); the job goes on")
 
     def _put(self, item: _Item) -> None:
         match item:

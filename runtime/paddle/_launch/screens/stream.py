@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import sys
+import threading
+from contextlib import suppress
 from typing import TextIO
 
 _ESCAPED = "backslashreplace"
@@ -31,6 +34,20 @@ def open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ESCAPED)
+
+
+def end_with_reader() -> None:
+    """From now on have this process end, well, once nobody reads its standard output any more: it may be long
+    before there is a line to find that out by."""
+    gone = select.poll()
+    with suppress(OSError, ValueError):  # it leads to no file
+        gone.register(sys.stdout.fileno(), 0)  # an error is always told
+        threading.Thread(target=_end_once, args=[gone], daemon=True).start()
+
+
+def _end_once(gone: select.poll) -> None:
+    gone.poll()
+    os._exit(0)
 
 
 def can_show(stream: TextIO, text: str) -> bool:

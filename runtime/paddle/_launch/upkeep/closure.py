@@ -43,7 +43,7 @@ def read(path: Path) -> Wheel:
             sizes = [entry.file_size for entry in archive.infolist()]
     except (OSError, zipfile.BadZipFile, StopIteration) as error:
         raise DeliveryError(
-            f"{path} is no wheel that can be read ({type(error).__name__}: {error}). `fab install --fresh` "
+            f"{path} is not a readable wheel ({type(error).__name__}: {error}). `fab install --fresh` "
             "fetches all anew."
         ) from error
     return Wheel(

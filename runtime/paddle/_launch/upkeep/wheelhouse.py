@@ -141,7 +141,7 @@ class Wheelhouses:
                 shutil.rmtree(part, ignore_errors=True)
         except OSError as error:
             raise DeliveryError(
-                f"cannot keep wheels: {error.filename}: {error.strerror}. Make room, or mend that."
+                f"cannot keep wheels: {error.filename}: {error.strerror}. Make room, or fix that."
             ) from error
 
     def _keep(self, part: Path, wheels: tuple[Wheel, ...]) -> None:

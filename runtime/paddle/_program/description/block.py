@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from paddle._program.description.described import OperatorDesc, VariableDesc
 from paddle._program.description.operator import ROLE, Operator, names_of
 from paddle._program.description.variable import Parameter, Variable
 from paddle._program.errors import BadProgram, check_known
@@ -40,6 +41,19 @@ class Block:
     def desc(self) -> Block:
         """Stands for the description that upstream keeps beside."""
         return self
+
+    def op_size(self) -> int:
+        """How many operators it has."""
+        return len(self.ops)
+
+    def op(self, index: int) -> OperatorDesc:
+        """What is kept beside the operator of that number."""
+        return self.ops[index].desc
+
+    def find_var(self, name: str | bytes) -> VariableDesc | None:
+        """What is kept beside its own variable of that name; None where there is none."""
+        found = self.vars.get(name.decode() if isinstance(name, bytes) else name)
+        return None if found is None else found.desc
 
     @property
     def parent(self) -> Block | None:
@@ -100,6 +114,15 @@ class Block:
             initializer(self.vars[name], self)
         return self.vars[name]
 
+    def _clone_variable(self, var: Variable, force_persistable: bool = True) -> Variable:
+        """Declare here what another program has; a scope holds one value of both. No parameter here."""
+        traits = {name: getattr(var, name) for name in ("dtype", "lod_level", "type", "is_data")}
+        is_kept = force_persistable or var.persistable
+        shape = var.shape if var.has_shape else None
+        return self.create_var(var.name, shape=shape, persistable=is_kept, **traits)
+
+    clone_variable = _clone_variable
+
     def create_parameter(
         self, name: str, shape: Any, dtype: Any, initializer: Any = None, **traits: Any
     ) -> Parameter:
@@ -118,7 +141,7 @@ class Block:
                 "take its place; give the parameter another name"
             )
         else:
-            made = Parameter(block, name, shape=shape, dtype=dtype, **traits)
+            made = Parameter(block, shape, dtype, name=name, **traits)
             block.vars[name] = made
             self.program._bump()
         is_new = known is None  # nothing can have written it, and nobody looks through thousands of operators
@@ -146,7 +169,7 @@ class Block:
     def _insert_op(
         self, index: int, type: str, inputs: Any = None, outputs: Any = None, attrs: Any = None
     ) -> Operator:
-        from paddle._program.lowering.lowering import infer
+        from paddle._program.lowering.inferring import infer
         from paddle._program.lowering.op_rows import completed
 
         given = {name: value for name, value in (attrs or {}).items() if value is not None}

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from paddle._program.description.described import OperatorDesc
+from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 
@@ -59,9 +61,9 @@ class Operator:
         return next(i for i, each in enumerate(self.block.ops) if each is self)
 
     @property
-    def desc(self) -> Operator:
+    def desc(self) -> OperatorDesc:
         """Stands for the description that upstream keeps beside."""
-        return self
+        return OperatorDesc(self)
 
     def input(self, name: str) -> list[str]:
         """The names in an input slot."""
@@ -131,7 +133,8 @@ class Operator:
         """For people, as in ``str(program)``."""
         read = ", ".join(f"{slot}={list(names)}" for slot, names in self.inputs.items())
         written = ", ".join(f"{slot}={list(names)}" for slot, names in self.outputs.items())
-        attrs = ", ".join(f"{name} = {value}" for name, value in sorted(self.attrs.items()))
+        told = {name: int(of) if isinstance(of, VarType) else of for name, of in sorted(self.attrs.items())}
+        attrs = ", ".join(f"{name} = {value}" for name, value in told.items())
         return f"{{{written}}} = {self.type}(inputs={{{read}}}, {attrs})"
 
     __str__ = __repr__ = to_string
@@ -154,6 +157,14 @@ def _name_of(slot: str, given: Any) -> str:
     if isinstance(given, str):
         return given
     raise BadArgument(f"slot {slot!r} of an operator takes variables or names, not {given!r}")
+
+
+def level_of_user() -> int:
+    """The ``stacklevel`` at which whoever calls this warns of the user's line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((_OURS, _OF_WITH)):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _line_of_user() -> str:

@@ -1,11 +1,12 @@
 """Options of how upstream compiles and runs a program: BuildStrategy and ExecutionStrategy.
 
 It must never know who reads them. Guarantee: they are kept and change no result; a name that upstream has in
-no release from 0.14 to 2.0 is an error.
+no release from 0.14 to 2.6 is an error.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from enum import IntEnum
 from typing import Any, ClassVar
@@ -30,6 +31,23 @@ class Options:
         return f"{type(self).__name__}({said})"
 
 
+def changed(options: Options) -> dict[str, bool | int | str]:
+    """What of them was set to something else than it begins with, as far as a text can say it."""
+    begun = type(options)._DEFAULTS
+    said = {name: value for name, value in vars(options).items() if value != begun[name]}
+    plain = {name: int(of) if isinstance(of, IntEnum) else of for name, of in said.items()}
+    return {name: value for name, value in plain.items() if isinstance(value, bool | int | str)}
+
+
+def changed_by(options: Options, said: Mapping[str, Any]) -> Options:
+    """Set what such a text says; another release's own names are left out, as none changes a result."""
+    for name, value in said.items():
+        if name in options._DEFAULTS:
+            begins = options._DEFAULTS[name]
+            setattr(options, name, value if begins is None else type(begins)(value))
+    return options
+
+
 class _ReduceStrategy(IntEnum):
     AllReduce = 0
     Reduce = 1
@@ -46,6 +64,21 @@ class _ExecutorType(IntEnum):
     Experimental = 1
 
 
+_ON = """
+    enable_backward_optimizer_op_deps enable_inplace fuse_all_reduce_ops fuse_bn_add_act_ops
+    fuse_broadcast_ops remove_unnecessary_lock
+    """.split()  # noqa: SIM905  read in columns
+_OFF = """
+    allow_cuda_graph_capture async_mode build_cinn_pass cache_runtime_context enable_addto
+    enable_auto_fusion enable_data_balance enable_parallel_graph enable_sequential_execution
+    fix_op_run_order fuse_adamw fuse_all_optimizer_ops fuse_bn_act_ops fuse_broadcast_op
+    fuse_elewise_add_act_ops fuse_gemm_epilogue fuse_relu_depthwise_conv fused_attention
+    fused_feedforward hierarchical_allreduce is_distribution memory_early_delete sequential_run
+    sync_batch_norm use_hierarchical_allreduce use_legacy_memory_optimize_strategy
+    """.split()  # noqa: SIM905  read in columns
+"""Options of a graph that upstream begins with, and those that it begins without."""
+
+
 class BuildStrategy(Options):
     """How a graph is built. Operators are fused and memory is shared here in any case."""
 
@@ -55,43 +88,9 @@ class BuildStrategy(Options):
         "reduce_strategy": _ReduceStrategy.AllReduce,
         "gradient_scale_strategy": _GradientScaleStrategy.CoeffNumDevice,
         "debug_graphviz_path": "",
-        **dict.fromkeys(
-            (
-                *(
-                    "async_mode",
-                    "cache_runtime_context",
-                    "enable_auto_fusion",
-                    "enable_backward_optimizer_op_deps",
-                ),
-                *(
-                    "enable_inplace",
-                    "enable_sequential_execution",
-                    "fuse_all_optimizer_ops",
-                    "fuse_bn_act_ops",
-                ),
-                *(
-                    "fuse_all_reduce_ops",
-                    "fuse_broadcast_ops",
-                    "fuse_elewise_add_act_ops",
-                    "fuse_relu_depthwise_conv",
-                ),
-                *(
-                    "memory_optimize",
-                    "remove_unnecessary_lock",
-                    "sync_batch_norm",
-                    "use_legacy_memory_optimize_strategy",
-                ),
-                *("is_distribution", "fuse_gemm_epilogue", "fix_op_run_order", "allow_cuda_graph_capture"),
-                *("enable_data_balance", "enable_parallel_graph", "fuse_broadcast_op", "memory_early_delete"),
-                *(
-                    "enable_addto",
-                    "fuse_bn_add_act_ops",
-                    "hierarchical_allreduce",
-                    "use_hierarchical_allreduce",
-                ),
-            ),
-            False,
-        ),
+        **dict.fromkeys(_ON, True),
+        **dict.fromkeys(_OFF, False),
+        "memory_optimize": None,
         "nccl_comm_num": 1,
         "num_trainers": 1,
         "trainer_id": 0,
@@ -111,8 +110,8 @@ class ExecutionStrategy(Options):
         "num_iteration_per_drop_scope": 100,
         "num_iteration_per_run": 1,
         "allow_op_delay": False,
-        "use_experimental_executor": False,
-        "use_cuda": False,
+        "use_experimental_executor": True,
+        "use_cuda": True,
         "use_thread_barrier": False,
         "use_device": 0,
         "dry_run": False,

@@ -35,6 +35,7 @@ class Program:
             str, Any
         ] = {}  # those of them that a job's servers compute: variable -> schedule
         self._carrier: Any = None  # what gives the exchange of a distributed program; None: in this process
+        self._beginning: Any = None  # what a parameter server's program begins with, where it loads it
         self._twins: dict[object, Program] = {}  # parts of it as it is now, by what they are for
 
     def _counted_scope(self, path: str) -> str:
@@ -65,6 +66,11 @@ class Program:
             raise BadArgument(f"Program.random_seed is an int, not {seed!r}")
         self._seed = seed
         self._bump()
+
+    def global_seed(self, seed: int = 0) -> None:
+        """The ``random_seed`` of this program, and of all that are made later."""
+        self.random_seed = seed
+        now().seed = seed
 
     @property
     def num_blocks(self) -> int:

@@ -127,7 +127,7 @@ def parsed(data: bytes) -> Program:
     try:
         found = ProgramDescProto.FromString(bytes(data))
     except (DecodeError, TypeError) as error:
-        raise BadProgram(f"these {len(data)} bytes are no program: {error}") from None
+        raise BadProgram(f"these {len(data)} bytes are not a program: {error}") from None
     return program_of(found)
 
 
@@ -135,18 +135,18 @@ def program_of(found: ProgramDescProto) -> Program:
     """The program that a message says. Raises BadProgram where it contradicts itself."""
     blocks: list[BlockDescProto] = found.blocks
     if not 0 < len(blocks) <= _MOST_BLOCKS:
-        raise BadProgram(f"these bytes are no program: they have {len(blocks)} blocks")
+        raise BadProgram(f"these bytes are not a program: they have {len(blocks)} blocks")
     program = Program()
     program.blocks = []
     for number, block in enumerate(blocks):
         if block.idx != number or not -1 <= block.parent_idx < max(number, 0):
             raise BadProgram(
-                f"these bytes are no program: block {number} says that it is {block.idx}, "
+                f"these bytes are not a program: block {number} says that it is {block.idx}, "
                 f"within {block.parent_idx}"
             )
         program.blocks.append(Block(program, number, block.parent_idx, block.forward_block_idx))
     if program.blocks[0].parent_idx >= 0:
-        raise BadProgram("these bytes are no program: its first block is within another")
+        raise BadProgram("these bytes are not a program: its first block is within another")
     for block, made in zip(blocks, program.blocks, strict=True):
         for variable in block.vars:
             made.vars[variable.name] = _variable(made, variable)
@@ -182,7 +182,7 @@ def _variable(block: Block, found: VarDescProto) -> Variable:
         "need_check_feed": found.need_check_feed,
     }
     if found.is_parameter and is_tensor:
-        return Parameter(block, found.name, **{**traits, "trainable": not found.stop_gradient})
+        return Parameter(block, name=found.name, **{**traits, "trainable": not found.stop_gradient})
     return Variable(block, found.name, is_data=found.need_check_feed, **traits)
 
 
@@ -201,6 +201,6 @@ def _valued(block: Block, op: str, attribute: AttrProto) -> Any:
         return value
     blocks = block.program.blocks
     if not all(0 <= number < len(blocks) for number in numbers):
-        raise BadProgram(f"operator {op}: attribute {attribute.name} = {value} is no block of the program")
+        raise BadProgram(f"operator {op}: attribute {attribute.name} = {value} is not a block of the program")
     found = [blocks[number] for number in numbers]
     return found if isinstance(value, list) else found[0]

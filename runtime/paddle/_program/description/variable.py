@@ -10,8 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from paddle._program.description import unique_name
 from paddle._program.description.arithmetic import Arithmetic
+from paddle._program.description.described import VariableDesc
 from paddle._program.description.dtypes import VarType, dtype_of
+from paddle._program.description.written import now
 
 if TYPE_CHECKING:
     from paddle._program.description.block import Block
@@ -29,6 +32,8 @@ def of_gradient(name: str) -> str | None:
 
 class Variable(Arithmetic):
     """A description. ``shape``: -1 where a feed decides. ``lod_level``: how deep sequences are nested."""
+
+    is_parameter = False
 
     def __init__(
         self,
@@ -99,9 +104,9 @@ class Variable(Arithmetic):
         return self.name + GRAD_SUFFIX
 
     @property
-    def desc(self) -> Variable:
+    def desc(self) -> VariableDesc:
         """Stands for the description that upstream keeps beside."""
-        return self
+        return VariableDesc(self)
 
     @property
     def ndim(self) -> int:
@@ -124,19 +129,38 @@ class Variable(Arithmetic):
         flags = [name for name in ("persistable", "stop_gradient", "is_data") if getattr(self, name)]
         return f"var {self.name} : {', '.join([*traits, *flags])}"
 
-    __str__ = __repr__ = to_string
+    def __str__(self) -> str:
+        return self._in_line() if now().is_static else self.to_string()
+
+    __repr__ = __str__
+
+    def _in_line(self) -> str:
+        """As 2.x prints a variable."""
+        kind = "var"
+        if self.is_parameter:
+            kind = "trainable param" if getattr(self, "trainable", False) else "param"
+        traits = (
+            f".shape{self.shape}.dtype({str(self.dtype).rpartition('.')[2]})"
+            f".stop_gradient({self.stop_gradient})"
+        )
+        has_them = self.type in (VarType.LOD_TENSOR, VarType.SELECTED_ROWS)
+        before = "persist " if self.persistable else ""
+        return f"{before}{kind} {self.name} : {self.type.name}{traits if has_them else ')'}"
 
 
 class Parameter(Variable):
     """A variable that outlives a step, and that optimizers move where it is ``trainable``."""
 
+    is_parameter = True
+
     def __init__(
         self,
         block: Block,
-        name: str,
-        *,
         shape: Sequence[int],
         dtype: Any,
+        type: VarType = VarType.LOD_TENSOR,
+        *,
+        name: str | None = None,
         trainable: bool = True,
         optimize_attr: dict[str, Any] | None = None,
         regularizer: Any = None,
@@ -147,7 +171,9 @@ class Parameter(Variable):
         **others: Any,
     ) -> None:
         others.setdefault("persistable", True)
-        super().__init__(block, name, shape=shape, dtype=dtype, **others)
+        if name is None:
+            name = unique_name.generate("_generated_var")
+        super().__init__(block, name, shape=shape, dtype=dtype, type=type, **others)
         self.trainable = trainable
         self.optimize_attr = {"learning_rate": 1.0} if optimize_attr is None else optimize_attr
         self.regularizer = regularizer

@@ -50,7 +50,11 @@ def save_checkpoint(
     folder = folder_of(checkpoint_dir, serial)
     if trainer_id == 0:
         (folder / MODEL / DONE).unlink(missing_ok=True)  # of a job before, which had other numbers
-    _save_numbers(folder / f"{_TRAINER}{trainer_id}", trainer_args or {})
+    try:
+        _save_numbers(folder / f"{_TRAINER}{trainer_id}", trainer_args or {})
+    except FileNotFoundError:  # trainer 0 has removed it, as it does when training has ended well
+        if trainer_id == 0:
+            raise
     if trainer_id == 0:
         save_persist_vars_without_grad(executor, str(folder), main_program)
         _drop_old(Path(checkpoint_dir), max_num_checkpoints)
@@ -153,7 +157,7 @@ def folder_of(checkpoint_dir: str | Path, serial: int) -> Path:
 def _save_numbers(folder: Path, numbers: Mapping[str, Any]) -> None:
     for name, value in numbers.items():
         if Path(name).name != name or name == DONE:
-            raise BadFile(f"a trainer's number {name!r} is no name of a file in {folder}")
+            raise BadFile(f"a trainer's number {name!r} is not a name of a file in {folder}")
         write_whole(folder / name, partial(_write_text, f"{value}\n"))
     write_whole(folder / DONE, lambda file: None)
 

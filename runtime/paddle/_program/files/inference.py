@@ -9,11 +9,12 @@ the program has what the targets depend on and nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from paddle._program.description import program_desc
-from paddle._program.description.block import reads_of
+from paddle._program.description.block import Block, reads_of
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
@@ -36,30 +37,71 @@ def pruned(feeds: Sequence[str], targets: Sequence[Variable], program: Program) 
     return bare._prune_with_input(list(feeds), list(targets))
 
 
-def with_feeds_and_fetches(program: Program, feeds: Sequence[str], targets: Sequence[str]) -> Program:
-    """Add the operators that say in which order values come and go."""
-    block = program.global_block()
-    read = {name for op in block.ops for name in reads_of(op)} | set(targets)
+def model_of(
+    feeds: Sequence[str], targets: Sequence[Variable], program: Program, whole: bool = False
+) -> tuple[Program, list[str]]:
+    """What computes ``targets`` from ``feeds``, or the ``whole`` of a program, with the operators that say in
+    which order values come and go; and the names of what goes."""
+    bare = program.clone(for_test=True) if whole else pruned(feeds, targets, program)
+    block = bare.global_block()
+    read = {name for op in block.ops for name in reads_of(op)} | {each.name for each in targets}
     for name in feeds:
         if name not in read:
             raise BadArgument(
-                f"save_inference_model: target_vars do not depend on {name!r} of "
-                "feeded_var_names: leave it out"
+                f"what the model gives, {_said(targets)}, does not depend on {name!r}: leave it out"
             )
-    for name, kind in ((_FEED, VarType.FEED_MINIBATCH), (_FETCH, VarType.FETCH_LIST)):
-        block.create_var(name=name, type=kind, persistable=True)
-    as_the_original_writes(program)
-    complete(program)
-    begin = [
-        Operator(block, _FEED, {"X": [_FEED]}, {"Out": [name]}, {"col": at}) for at, name in enumerate(feeds)
-    ]
-    end = [
-        Operator(block, _FETCH, {"X": [name]}, {"Out": [_FETCH]}, {"col": at})
-        for at, name in enumerate(targets)
-    ]
-    block.ops = [*begin, *block.ops, *end]
-    program._bump()
-    return program
+    names = [_renamed(block, block._var_recursive(each.name), at) for at, each in enumerate(targets)]
+    as_the_original_writes(bare)
+    complete(bare)
+    prepend_feed_ops(bare, feeds)
+    append_fetch_ops(bare, names)
+    return bare, names
+
+
+def _said(targets: Sequence[Variable]) -> str:
+    return ", ".join(repr(each.name) for each in targets) or "nothing"
+
+
+def _renamed(block: Block, target: Variable, at: int) -> str:
+    """The name by which who serves a model asks for what it computes: the original multiplies this by 1, and
+    so gives it a name that no layer has."""
+    if target.dtype == VarType.BOOL or target.type != VarType.LOD_TENSOR:
+        return target.name
+    names = (f"save_infer_model/scale_{at}.tmp_{number}" for number in count())
+    name = next(each for each in names if each == target.name or not block.has_var(each))
+    if name != target.name:
+        shape = target.shape if target.has_shape else None
+        traits = {"shape": shape, "dtype": target.dtype, "lod_level": target.lod_level}
+        block.create_var(name, **traits)
+        attrs = {"scale": 1.0, "bias": 0.0, "bias_after_scale": True}
+        block.append_op("scale", {"X": [target.name]}, {"Out": [name]}, attrs)
+    return name
+
+
+def prepend_feed_ops(
+    inference_program: Program, feed_target_names: Sequence[str], feed_holder_name: str = _FEED
+) -> None:
+    """Add the operators that say in which order values come. A run is told them by name, and passes over
+    these."""
+    block, holder = inference_program.global_block(), feed_holder_name
+    block.create_var(name=holder, type=VarType.FEED_MINIBATCH, persistable=True)
+    names = enumerate(feed_target_names)
+    made = [Operator(block, _FEED, {"X": [holder]}, {"Out": [name]}, {"col": at}) for at, name in names]
+    block.ops = [*made, *block.ops]
+    inference_program._bump()
+
+
+def append_fetch_ops(
+    inference_program: Program, fetch_target_names: Sequence[str], fetch_holder_name: str = _FETCH
+) -> None:
+    """Add the operators that say in which order values go. A run is told them by name, and passes over
+    these."""
+    block, holder = inference_program.global_block(), fetch_holder_name
+    block.create_var(name=holder, type=VarType.FETCH_LIST, persistable=True)
+    names = enumerate(fetch_target_names)
+    made = [Operator(block, _FETCH, {"X": [name]}, {"Out": [holder]}, {"col": at}) for at, name in names]
+    block.ops = [*block.ops, *made]
+    inference_program._bump()
 
 
 def feeds_of(program: Program) -> list[str]:
@@ -89,7 +131,8 @@ def save_inference_model(
     export_for_deployment: bool = True,
     program_only: bool = False,
 ) -> list[str]:
-    """Write what computes ``target_vars`` from ``feeded_var_names``, and the values that it needs.
+    """Write what computes ``target_vars`` from ``feeded_var_names``, and the values that it needs. Without
+    ``export_for_deployment`` the whole program and all that it keeps, the former as ``NAME.main_program``.
 
     Returns the names of the targets.
     """
@@ -99,15 +142,16 @@ def save_inference_model(
     targets = [target_vars] if isinstance(target_vars, Variable) else list(target_vars)
     if not targets or not all(isinstance(each, Variable) for each in targets):
         raise BadArgument("target_vars are Variables, one or more")
-    program = pruned(feeds, targets, program_of(main_program))
-    names = [each.name for each in targets]
-    with_feeds_and_fetches(program, feeds, names)
+    program, names, ending = program_of(main_program), [each.name for each in targets], ".main_program"
+    if export_for_deployment:
+        program, names = model_of(feeds, targets, program)
+        ending = ""
     data = program_desc.serialized(program)
     if not program_only:
         save_vars(
             executor, dirname, program, None, is_persistable, params_filename and Path(params_filename).name
         )
-    path = Path(dirname) / (Path(model_filename).name if model_filename else MODEL)
+    path = Path(dirname) / ((Path(model_filename).name if model_filename else MODEL) + ending)
     write_whole(path, lambda file: file.write(data))
     return names
 

@@ -165,7 +165,7 @@ def _of_bytes(path: Any, data: bytes, as_array: bool) -> Any:
         return program_desc.parsed(data)
     except ValueError:
         raise BadFile(
-            f"{path} is no pickled state, no tensor and no program: paddle.load reads these"
+            f"{path} is not a pickled state, a tensor or a program: paddle.load reads these"
         ) from None
 
 

@@ -203,7 +203,9 @@ def _memories(
         described = loop.inner._var_recursive(name)
         traits = {"shape": described.shape, "dtype": described.dtype}
         begin = loop.var(f"begin_{at}", **traits)
-        if boot:
+        if boot and name in op.attr("ranked"):
+            begin = loop.block._var_recursive(boot)
+        elif boot:
             loop.around("reorder_lod_tensor_by_rank", {"X": [boot], "RankTable": [table]}, begin)
         else:
             rows = loop.var(f"rows_{at}", shape=(-1, *first.shape[1:]), dtype=first.dtype)

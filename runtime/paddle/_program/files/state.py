@@ -188,7 +188,7 @@ def _files(folder: Path) -> list[str]:
 def _tell_of_tables(folder: Path) -> None:
     if found := [own.name for own in tables.folders_in(folder)]:
         warnings.warn(
-            f"{folder} has tables ({', '.join(found)}), whose rows are no arrays of a state: fluid.load and "
+            f"{folder} has tables ({', '.join(found)}), whose rows are not arrays of a state: fluid.load and "
             "load_persistables take them into a program",
             stacklevel=3,
         )

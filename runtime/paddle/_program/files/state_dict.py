@@ -20,8 +20,11 @@ class WrongState(BadArgument):
     """Values that do not fit what they are for."""
 
 
-def put_state(owner: str, own: Mapping[str, Any], given: Mapping[str, Any], *, structured: bool) -> None:
-    """Set the variables ``own``, by name in their ``owner``, to ``given``."""
+def put_state(
+    owner: str, own: Mapping[str, Any], given: Mapping[str, Any], *, structured: bool
+) -> tuple[list[str], list[str]]:
+    """Set the variables ``own``, by name in their ``owner``, to ``given``. Returns the names that are not
+    given, and those given that are of nothing."""
     named = own if structured else {variable.name: variable for variable in own.values()}
     for name, variable in named.items():
         if name not in given:
@@ -33,6 +36,7 @@ def put_state(owner: str, own: Mapping[str, Any], given: Mapping[str, Any], *, s
                 f"{list(value.shape)}"
             )
         global_scope().var(variable.name).get_tensor().set(value)
+    return [name for name in named if name not in given], [name for name in given if name not in named]
 
 
 def _value(given: Any) -> np.ndarray:

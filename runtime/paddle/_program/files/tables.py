@@ -25,6 +25,7 @@ from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadFile, NotInitialized
 from paddle._program.files.exchange import exchange
+from paddle._program.files.links import show_all
 from paddle._program.lowering.updates import columns_of, moved_at, powers_of, steps_after
 from paddle._program.running.open_table import OpenTable, table_of
 from paddle._program.running.scope import Scope
@@ -44,8 +45,10 @@ def folders_in(parent: Path) -> list[Path]:
     return sorted(own for own in parent.rglob(folder_of(Path(), "*").name) if any(own.glob("*.meta")))
 
 
-def save(parent: Path, program: Program, scope: Scope, name: str, blocks: int = 1) -> None:
-    """Write a table, open or not, in so many files."""
+def save(
+    parent: Path, program: Program, scope: Scope, name: str, blocks: int = 1, also: Path | None = None
+) -> None:
+    """Write a table, open or not, in so many files. ``also``: a folder in which they are shown, too."""
     op = _update(program, name)
     slots = {} if op is None else columns_of(op)
     table = table_of(scope, name) if name in open_tables(program) else None
@@ -54,7 +57,8 @@ def save(parent: Path, program: Program, scope: Scope, name: str, blocks: int = 
     powers = [] if op is None else [(slot, _power(scope, op, slot)) for slot in powers_of(op)]
     widths = {sparse_text.ROW: width, **dict.fromkeys(slots, width), **{slot: 1 for slot, _ in powers}}
     last = np.array([now for _, now in powers], np.float32)
-    _replace(parent, name, widths, blocks, (_joined(each, list(slots.values()), last) for each in rows))
+    pieces = (_joined(each, list(slots.values()), last) for each in rows)
+    _replace(parent, name, widths, blocks, pieces, also)
 
 
 def load(
@@ -152,6 +156,7 @@ def _replace(
     widths: dict[str, int],
     blocks: int,
     pieces: Iterator[tuple[np.ndarray, np.ndarray]],
+    also: Path | None,
 ) -> None:
     own = folder_of(folder, name)
     own.parent.mkdir(parents=True, exist_ok=True)
@@ -159,7 +164,17 @@ def _replace(
         sparse_text.write(
             Path(made), own.name.removesuffix(sparse_text.FOLDER.format(name="")), widths, blocks, pieces
         )
+        if also is not None:  # of what nobody else replaces yet
+            _show(Path(made) / own.name, folder_of(also, name))
         replace(Path(made) / own.name, own, Path(made))
+
+
+def _show(whole: Path, there: Path) -> None:
+    there.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".table-", dir=there.parent) as made:
+        shown = Path(made) / there.name
+        show_all(whole, shown)
+        replace(shown, there, Path(made))
 
 
 def replace(made: Path, own: Path, aside: Path) -> None:

@@ -82,11 +82,14 @@ def load_one(path: Path, name: str, shape: Shape | None = None) -> LoDTensor:
 
 
 def load_several(path: Path, wanted: Mapping[str, Shape | None]) -> dict[str, LoDTensor]:
-    """The variables of a file, which has them in the order of ``wanted``."""
+    """The variables of a file, which has them in the order of ``wanted``. Of none there need be no file:
+    the original writes none of a model without parameters."""
     try:
         with path.open("rb") as file:
             return _read(path, file, wanted)
     except (FileNotFoundError, NotADirectoryError):
+        if not wanted:
+            return {}
         raise MissingFile(f"there is no {path}, from which {_listed(list(wanted))} would be read") from None
     except IsADirectoryError:
         raise BadFile(f"{path} is a folder, and {_listed(list(wanted))} would be read from a file") from None

@@ -81,8 +81,12 @@ def load_vars(
     filename: str | bytes | None = None,
 ) -> None:
     """Read into the scope what ``save_vars`` wrote, with the same arguments; or without a folder what it
-    returned, as ``filename``."""
+    returned, as ``filename``. A server's program of a job keeps what it reads for the server: it begins with
+    that (beginnings.py)."""
     program = program_of(main_program)
+    if program._beginning is not None:
+        _begin(program, dirname, vars, predicate or is_persistable, filename)
+        return
     chosen = _chosen(program, vars, predicate)
     in_memory = dirname is None and isinstance(filename, bytes) and not tables.parted(program, chosen)[0]
     folder = Path() if in_memory else _folder("load_vars", dirname)
@@ -187,6 +191,23 @@ def load_tables(folder: Path, program: Program, names: Sequence[str]) -> dict[st
                 f"there is no folder {own}, from which the rows of table {name!r} would be read"
             )
     return {name: tables.load(own, program, name)[0] for name, own in folders.items()}
+
+
+def _begin(
+    program: Program,
+    dirname: str | None,
+    vars: Iterable[Variable | str] | None,
+    predicate: Predicate,
+    filename: str | bytes | None,
+) -> None:
+    if filename is not None:
+        raise BadFile(
+            "a parameter server begins with files of their own for each variable, as fluid.io."
+            f"save_persistables(exe, dirname, program) writes them, and not with one file ({filename!r})"
+        )
+    several = [vars] if isinstance(vars, Variable | str) else vars
+    names = None if several is None else frozenset(getattr(each, "name", each) for each in several)
+    program._beginning.load(_folder("load_vars", dirname), program, names, predicate)
 
 
 def _folder(who: str, dirname: Any) -> Path:

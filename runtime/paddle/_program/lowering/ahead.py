@@ -5,8 +5,9 @@ know which ones a step reads before it begins: ids are fed, or they are computed
 schedule, nor a table's rows.
 
 Guarantee: operators keep their order among those that go ahead, and among those that stay; a rate whose
-inputs a gradient or an update gives stays, and so do ids that depend on what outlives a run. What is written
-to a rate behind the updates is for the next step.
+inputs a gradient or an update gives stays, as does one of what a gradient goes back through, and so do ids
+that depend on what outlives a run, at which a block without gradients is cut. What is written to a rate
+behind the updates is for the next step.
 """
 
 from __future__ import annotations
@@ -33,6 +34,13 @@ def rates_ahead(ops: Sequence[Operator]) -> tuple[list[Operator], list[Operator]
             wanted.update(op.input_arg_names)
     if all(ops[at].attrs.get("own_learning_rate") for at in first):
         return [], list(ops)  # they only say by what a parameter multiplies the rate, which its keeper does
+    read = {name for at in first for name in ops[at].input_arg_names}
+    given = {name for at in first for name in ops[at].output_arg_names}
+    for op in ops:
+        if op.role != BACKWARD:
+            continue
+        if not (given.isdisjoint(op.input_arg_names) and read.isdisjoint(op.output_arg_names)):
+            return [], list(ops)  # of the loss, through which a gradient goes back, or of gradients
     return [ops[at] for at in sorted(first)], [op for at, op in enumerate(ops) if at not in first]
 
 
@@ -51,6 +59,21 @@ def ids_ahead(ops: Sequence[Operator], tables: Collection[str]) -> tuple[list[Op
         chosen.add(id(op))
         wanted.update(op.input_arg_names)
     return [op for op in ops if id(op) in chosen], [op for op in ops if id(op) not in chosen]
+
+
+def cut_at_ids(ops: Sequence[Operator], tables: Collection[str]) -> list[list[Operator]]:
+    """The operators of a block that takes no gradient, in runs: one ends in front of a look-up whose ids it
+    computes of what outlives a run, such as the words that a decoder goes on with."""
+    found: list[list[Operator]] = [[]]
+    follows: set[str] = set()  # what depends on that, in the run
+    for op in ops:
+        if not follows.isdisjoint(_ids(op, tables)):
+            found.append([])
+            follows.clear()
+        found[-1].append(op)
+        if any(name in follows or _outlives(op, name) for name in op.input_arg_names):
+            follows.update(op.output_arg_names)
+    return found
 
 
 def _ids(op: Operator, tables: Collection[str]) -> list[str]:

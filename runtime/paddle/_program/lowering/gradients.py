@@ -40,10 +40,13 @@ FLAT = frozenset(
 
 def lower_gradients(low: Lowering, given: Pass, call: int, again: bool) -> None:
     """Lower a pass, the ``call``-th of a program; ``again``: gradients are taken of its gradients."""
-    needed = sorted(set(given.gradients) & (_read_elsewhere(low, given) | low.wanted))
-    sources = {name: low.value(given.gradients[name]).variable.name for name in needed}
+    gradients = given.gradients
+    needed = sorted(set(gradients) & (_read_elsewhere(low, given) | low.wanted))
+    sources = {name: low.value(gradients[name]).variable.name for name in needed}
     targets = {name: low.value(name).variable.name for name in given.seeds}
-    stopped = low.stopped | {low.env[name].variable.name for name in given.stopped if name in low.env}
+    stopped = low.stopped_in(given.bases) | {
+        low.env[name].variable.name for name in given.stopped if name in low.env
+    }
     wanted, suffix = set(sources.values()), f"@CALL{call}" if call else ""
     try:
         if again:
@@ -58,7 +61,7 @@ def lower_gradients(low: Lowering, given: Pass, call: int, again: bool) -> None:
             like = low.builder.program.main.variables[source]
             gradient = low.builder.op("fill_any_like", {"value": 0.0}, X=like)
             low.stopped.add(gradient.name)
-        low.env[name] = Value(gradient)
+        low.env[name] = Value(gradient, low.value(gradients[name]).runs)
     _note(low, given, found, suffix)
 
 

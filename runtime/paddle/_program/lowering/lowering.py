@@ -9,6 +9,7 @@ Guarantee: one description, fed and asked for the same names, always gives the s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,14 +27,12 @@ from paddle._program.description.open_tables import LOOKUPS, open_tables
 from paddle._program.description.operator import BACKWARD, Operator
 from paddle._program.description.variable import Parameter, Variable
 from paddle._program.errors import BadProgram
+from paddle._program.lowering.flat_slots import is_flat
 from paddle._program.lowering.gradients import FLAT, lower_gradients
-from paddle._program.lowering.op_rows import has_row, row
+from paddle._program.lowering.op_rows import row
 from paddle._program.lowering.passes import passes, taken_again, through_host
 from paddle._program.lowering.updates import UPDATES
-from paddle._program.lowering.value import LOD, Given, Lowered, Need, Value
-
-_STAND_INS = (5040, 10080)
-"""Sizes that can be parted in many ways, for those that nobody knows yet."""
+from paddle._program.lowering.value import BARE, LOD, Given, Lowered, Need, Value
 
 
 class Lowering:
@@ -55,6 +54,8 @@ class Lowering:
         self.env: dict[str, Value] = {}
         self.needs: dict[str, Need] = {}
         self.stopped: set[str] = set()
+        self.halted: dict[str, str] = {}
+        """Engine variables through which no gradient goes, as descriptions say now, and their names there."""
         self.updates: list[Operator] = []
         self.wanted = frozenset(wanted)
         self.is_test = block.program._is_test
@@ -69,6 +70,8 @@ class Lowering:
         self._sparse: frozenset[str] | None = None
         self._open: frozenset[str] = frozenset()
         self._calls = 0
+        self._come: dict[str, Value] = {}
+        self._copies: dict[str, EngineVariable] = {}
         self.given: dict[str, Given] = {}
 
     # What rows use.
@@ -82,11 +85,11 @@ class Lowering:
         names = op.inputs.get(slot)
         if not names:
             raise BadProgram(f"operator {op.type!r} needs an input in slot {slot!r}{_at(op)}")
-        return self.value(names[0])
+        return self._read(op, slot, names[0])
 
     def inputs(self, op: Operator, slot: str) -> list[Value]:
         """What the variables in an input slot stand for."""
-        return [self.value(name) for name in op.inputs.get(slot, ())]
+        return [self._read(op, slot, name) for name in op.inputs.get(slot, ())]
 
     def op(self, type: str, /, attrs: dict[str, Any] | None = None, **inputs: Any) -> EngineVariable:
         """Append an engine operator and return its first output."""
@@ -123,7 +126,7 @@ class Lowering:
         if not self.infers:
             self.note(op, name, variable)
         if described is not None and described.stop_gradient and not isinstance(described, Parameter):
-            self.stopped.add(variable.name)
+            self.halted[variable.name] = name
         if self.infers and described is not None:
             _describe(described, variable, len(found), dtype)
 
@@ -161,13 +164,26 @@ class Lowering:
             raise BadProgram(f"operator {op.type!r} changes {name!r}, which has to be persistable{_at(op)}")
         return found
 
+    def stopped_in(self, bases: Collection[str]) -> set[str]:
+        """What no gradient goes through. ``bases``: what a pass has gradients of, whatever has been said of
+        it since that was written."""
+        return self.stopped | {each for each, name in self.halted.items() if name not in bases}
+
     # What runs it.
 
-    def lower(self, ops: Sequence[Operator], noted: Mapping[int, Mapping[str, str]] | None = None) -> None:
+    def lower(
+        self,
+        ops: Sequence[Operator],
+        noted: Mapping[int, Mapping[str, str]] | None = None,
+        replaced: Mapping[int, Collection[str]] | None = None,
+    ) -> None:
         """Lower operators in order; a pass of gradient operators becomes one walk of the engine's. ``noted``:
-        by the id of an operator, the names under which it, and those behind it, find states (states.py)."""
+        by the id of an operator, the names under which it, and those behind it, find states (states.py).
+        ``replaced``: likewise what others have written over, so that it comes from outside."""
         begins, again = {id(each.ops[0]): each for each in passes(ops)}, taken_again(ops)
         for op in ops:
+            for name in (replaced or {}).get(id(op), ()):
+                self.env[name] = self._outside(name)
             for name, found in (noted or {}).get(id(op), {}).items():
                 self.env[name] = self._noted(name, found)
             if op.role != BACKWARD:
@@ -223,7 +239,30 @@ class Lowering:
         self.lower(block.ops)
         self.block, self.infers = before, infers
 
+    def _read(self, op: Operator, slot: str, name: str) -> Value:
+        """What a name stands for in a slot; where no gradient goes back to that, a value of its own."""
+        found = self.value(name)
+        if self.infers or found.variable.dtype != "float32" or not is_flat(op, slot):
+            return found
+        return replace(found, variable=self._apart(found.variable))
+
+    def _apart(self, variable: EngineVariable) -> EngineVariable:
+        """The same value, through which no gradient goes."""
+        if variable.name in self.stopped or variable.name in self.halted:
+            return variable
+        copied = self._copies.get(variable.name)
+        if copied is None:
+            copied = self._copies[variable.name] = self.op("clip_error", {"min": 0.0, "max": 0.0}, X=variable)
+            self.stopped.add(copied.name)
+        return copied
+
     def _outside(self, name: str) -> Value:
+        known = self._come.get(name)
+        if known is None:
+            known = self._come[name] = self._from_outside(name)
+        return known
+
+    def _from_outside(self, name: str) -> Value:
         described = self.block._var_recursive(name)
         fed = name in self._fed
         if described.persistable and not fed and _lies_in_scope(described):
@@ -240,7 +279,7 @@ class Lowering:
         runs = tuple(self._offsets(name, level, levels) for level in range(levels))
         self.needs[name] = Need(name, levels, described.persistable and not fed)
         if described.stop_gradient:
-            self.stopped.add(name)
+            self.halted[name] = name
         return Value(data, runs)
 
     def _noted(self, name: str, found: str) -> Value:
@@ -285,11 +324,13 @@ class Lowering:
             self._owners[variable.name] = name
         clip = None if described is None else described.error_clip
         if clip is not None and not self.infers:
-            variable = self.builder.op("clip_error", {"threshold": float(clip.max)}, X=variable)
+            variable = self.builder.op(
+                "clip_error", {"min": float(clip.min), "max": float(clip.max)}, X=variable
+            )
         return variable
 
     def _runs_of_first(self, op: Operator, variable: EngineVariable) -> tuple[EngineVariable, ...]:
-        for names in op.inputs.values():
+        for names in op.inputs.values() if op.type not in BARE else ():
             for name in names:
                 known = self.env.get(name)
                 if known is None or not known.runs:
@@ -299,49 +340,6 @@ class Lowering:
         return ()
 
 
-def infer(op: Operator) -> None:
-    """Say of the variables that an operator writes what they are. Of what reads a tensor whose shape a feed
-    will say, nothing is known before."""
-    if op.role == BACKWARD or op.type in UPDATES or not has_row(op.type):
-        return
-    if any(_waits_for_a_feed(op.block._find_var_recursive(name)) for name in op.input_arg_names):
-        return
-    found = row(op.type)
-    if found.infer is not None:
-        found.infer(op)
-    elif found.lower is not None:
-        try:
-            Lowering(op.block, infers=True).lower_one(op)
-        except BadProgram as error:
-            _infer_in_two_sizes(op, error)
-
-
-def _waits_for_a_feed(described: Variable | None) -> bool:
-    if described is None or described.has_shape or described.persistable:
-        return False
-    return described.type == VarType.LOD_TENSOR
-
-
-def _infer_in_two_sizes(op: Operator, refusal: BadProgram) -> None:
-    """Of an operator that asks for sizes which a feed decides: lower it as if these were known, once so and
-    once so. What differs then is what a feed decides."""
-    described = {name: op.block._find_var_recursive(name) for name in op.input_arg_names}
-    open_ = {name: each.shape for name, each in described.items() if each is not None and -1 in each.shape}
-    if not open_:
-        raise refusal
-    found = []
-    for number in _STAND_INS:
-        sizes = {name: tuple(number if n == -1 else n for n in shape) for name, shape in open_.items()}
-        try:
-            Lowering(op.block, infers=True, sizes=sizes).lower_one(op)
-        except BadProgram:
-            raise refusal from None
-        found.append({name: op.block._var_recursive(name).shape for name in op.output_arg_names})
-    for name, shape in found[0].items():
-        pairs = zip(shape, found[1][name], strict=True)
-        op.block._var_recursive(name).shape = tuple(a if a == b else -1 for a, b in pairs)
-
-
 def sparse_tables(program: Any) -> frozenset[str]:
     """The parameters that are read only by look-ups that say so: their gradients are rows. Those that go back
     along what was run are not, as these are added up; nor are the weights of hsigmoid and nce."""
@@ -349,8 +347,8 @@ def sparse_tables(program: Any) -> frozenset[str]:
     otherwise: set[str] = set()
 
     for op in (op for block in program.blocks for op in block.ops):
-        if op.role == BACKWARD or op.type in UPDATES:
-            continue
+        if op.role == BACKWARD or op.type in UPDATES or op.type == "average_accumulates":
+            continue  # who keeps a table averages it
         for slot, names in op.inputs.items():
             is_by_rows = slot == "W" and op.type in LOOKUPS and op.attrs.get("is_sparse")
             (by_rows if is_by_rows else otherwise).update(names)

@@ -48,9 +48,11 @@ class Pass:
     def stopped(self) -> set[str]:
         """What operators between the targets and what is wanted read that has no gradient in this pass."""
         gradients = [op for op in self.ops if op.type not in (*SEEDS, "sum")]
-        known = {of_gradient(name.partition("@RENAME")[0]) for op in self.ops for name in op.output_arg_names}
-        made = _written_between(gradients)
-        return {name for op in gradients for name in op.input_arg_names if name not in known | made}
+        known: set[str | None] = {
+            of_gradient(name.partition("@RENAME")[0]) for op in self.ops for name in op.output_arg_names
+        }
+        known |= _written_between(gradients)
+        return {name for op in gradients for name in op.input_arg_names if name not in known}
 
 
 def _written_between(gradients: Sequence[Operator]) -> set[str]:

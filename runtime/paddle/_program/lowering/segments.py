@@ -9,23 +9,24 @@ that cannot, as it goes through operators of the host, is a stage of its own: it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paddle._engine.program import Parameter as EngineParameter
 from paddle._engine.program import Shape
+from paddle._engine.program import Variable as EngineVariable
 from paddle._program.description.block import Block, reads_of
 from paddle._program.description.operator import BACKWARD, Operator
 from paddle._program.errors import BadFeed
-from paddle._program.lowering.ahead import ids_ahead, rates_ahead
+from paddle._program.lowering.ahead import cut_at_ids, ids_ahead, rates_ahead
 from paddle._program.lowering.counting import counted_apart
 from paddle._program.lowering.lowering import Lowering, sparse_tables
 from paddle._program.lowering.op_rows import is_lowered, row
 from paddle._program.lowering.passes import Pass, passes, taken_again, through_host
-from paddle._program.lowering.states import first_reads, noted, states_of
+from paddle._program.lowering.states import first_reads, noted, states_of, writes_of
 from paddle._program.lowering.taped import Taped
 from paddle._program.lowering.telling import Told, ends_ahead_of, sizes_ahead, tells_by_value, told
-from paddle._program.lowering.updates import UPDATES, Group, groups, is_update, moved_at
+from paddle._program.lowering.updates import UPDATES, Group, groups, is_update, moved_at, own_rates, rates_of
 from paddle._program.lowering.value import Lowered
 
 _IGNORED = frozenset(
@@ -158,13 +159,23 @@ def _in_order(
     ahead, tables = sizes_ahead(rest), sparse_tables(block.program)
     pieces: list[_Part] = [*rates, *([ahead] if ahead else [])]
     alone = set(range(len(pieces)))
-    for each in _pieces(rest, {id(op) for op in ahead}):
+    for each in _cut(_pieces(rest, {id(op) for op in ahead}), rest, tables):
         ids, others = ids_ahead(each, tables) if isinstance(each, list) else ([], each)
         if ids:
             alone.add(len(pieces))
             pieces.append(ids)
         pieces.append(others)
     return [*pieces, *last], alone
+
+
+def _cut(parts: Sequence[_Part], ops: Sequence[Operator], tables: Collection[str]) -> Iterator[_Part]:
+    """The parts of a block of ``ops``, cut where look-ups of ``tables`` need what they compute."""
+    stays = not tables or any(op.role == BACKWARD for op in ops)
+    for each in parts:
+        if stays or not isinstance(each, list):
+            yield each
+        else:
+            yield from cut_at_ids(each, tables)
 
 
 def _marked(found: Sequence[Stage]) -> list[Stage]:
@@ -179,12 +190,13 @@ def _marked(found: Sequence[Stage]) -> list[Stage]:
 def _segment(piece: Piece, block: Block, low: Lowering) -> Segment:
     own, watched = ([block.ops[place] for place in places] for places in (piece.own, piece.watched))
     operators, count = piece.of(block), len(piece.ops) - len(piece.own)
+    replaced = _replaced(piece, block) if count else {}
     low.again = True
-    low.lower(operators[:count], _recalled(piece, block))
+    low.lower(operators[:count], _recalled(piece, block), replaced)
     low.again = False
     for name in {name for _, names in piece.recalls for name in names}:
         low.env.pop(name, None)  # its own operators read what the state is now
-    low.lower(operators[count:])
+    low.lower(operators[count:], replaced=replaced)
     wanted = piece.wanted | {name for op in watched for name in op.input_arg_names}
     written = dict.fromkeys(n for op in own if not is_update(op) for n in op.output_arg_names)
     keeps = tuple(
@@ -209,6 +221,24 @@ def _recalled(piece: Piece, block: Block) -> dict[int, dict[str, str]]:
     return found
 
 
+def _replaced(piece: Piece, block: Block) -> dict[int, set[str]]:
+    """By the ids of operators, what is computed again ahead of them, and was written over since by others,
+    such as a loop of the host."""
+    known, found = {*piece.ops}, {}
+    made: set[str] = set()
+    written: set[str] = set()
+    for place in range(piece.own[0] + 1):
+        op = block.ops[place]
+        if place in known:
+            if names := made & written:
+                found[id(op)] = names
+            made.update(writes_of(op))
+            written = set()
+        elif op.role != BACKWARD and not is_update(op):
+            written.update(writes_of(op))
+    return found
+
+
 def _is_changed(low: Lowering, name: str) -> bool:
     """Whether operators have changed it where it lies, so that nobody has to write it back."""
     return isinstance(low.env[name].variable, EngineParameter)
@@ -216,26 +246,35 @@ def _is_changed(low: Lowering, name: str) -> bool:
 
 def _append_exchange(low: Lowering, moved: Sequence[Group]) -> None:
     from paddle._engine.autodiff import append_exchange
-    from paddle._engine.program import Parameter
 
     names = {name for group in moved for name in group.names}
     pairs = []
     for op in low.updates:
         name = op.input("Param")[0]
         parameter = low.value(name).variable
-        if name in names and isinstance(parameter, Parameter):
-            pairs.append((parameter, low.input(op, "Grad").variable))
+        if name in names and isinstance(parameter, EngineParameter):
+            pairs.append((parameter, _that_fits(low, parameter, low.input(op, "Grad").variable)))
     append_exchange(low.builder.program, pairs)
+
+
+def _that_fits(low: Lowering, parameter: EngineParameter, gradient: EngineVariable) -> EngineVariable:
+    """The gradient of a parameter: rows of one that is dense, since others read all of it, are laid out."""
+    if parameter.spec.sparse or gradient.kind != "rows":
+        return gradient
+    zeros = {"shape": gradient.shape, "value": 0.0, "dtype": gradient.dtype}
+    return low.op("sum", X=[low.op("fill_constant", zeros), gradient])
 
 
 def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]:
     """Runs of lowered operators, and host operators; a run ends where a moved parameter is read or moved
-    again, or a size is read that it has computed, unless that was done ``ahead``. A pass is within one run,
-    of values as they were when that began; those that go through the host stand alone."""
+    again, where one is moved that it has written, or at a rate that it has, or a size is read that it has
+    computed, unless that was done ``ahead``. A pass is within one run, of values as they were when that
+    began; those that go through the host stand alone."""
     pieces: list[_Part] = []
     moved: set[str] = set()
     written: set[str] = set()
     on_host, taped = _is_of_host(ops), through_host(ops)
+    own = own_rates(ops[0].block) if ops else {}
     within, moves = _of_passes(ops)
     for op in ops:
         alone = taped.get(id(op), op) if op.role == BACKWARD else op
@@ -246,13 +285,14 @@ def _pieces(ops: Sequence[Operator], ahead: Collection[int] = ()) -> list[_Part]
             continue
         of_moved = moves[id(op)] if id(op) in moves else _moved(op) if is_update(op) else reads_of(op)
         ends = not moved.isdisjoint(of_moved) or ends_ahead_of(op, written, ahead)
+        ends = ends or (is_update(op) and not written.isdisjoint([*of_moved, *rates_of(own, op)]))
         if not pieces or not isinstance(pieces[-1], list) or (ends and id(op) not in within):
             pieces.append([])
             moved, written = set(), set()
         piece = pieces[-1]
         assert isinstance(piece, list)
         piece.append(op)
-        written.update(op.output_arg_names)
+        written.update(writes_of(op))
         moved.update(_moved(op))
     return pieces
 
@@ -299,7 +339,10 @@ def _read_by(piece: _Part) -> list[str]:
     """The names whose values a piece reads: a pass, those of its targets and of their gradients."""
     if isinstance(piece, Pass):
         return [*piece.seeds, *(name for op in piece.seeds.values() for name in op.input_arg_names)]
-    return [name for op in ([piece] if isinstance(piece, Operator) else piece) for name in reads_of(op)]
+    ops = [piece] if isinstance(piece, Operator) else piece
+    moves = [op for op in ops if is_update(op)]
+    own = own_rates(moves[0].block) if moves else {}
+    return [name for op in ops for name in reads_of(op)] + [n for op in moves for n in rates_of(own, op)]
 
 
 def _is_computed_again(op: Operator) -> bool:
@@ -319,7 +362,7 @@ def _check_fetches(block: Block, fed: Collection[str], fetched: Sequence[str]) -
         if described is None:
             near = ", ".join(list(block.vars)[:20])
             raise BadFeed(
-                f"fetch_list names {name!r}, which is no variable of this program; it has {near}..."
+                f"fetch_list names {name!r}, which is not a variable of this program; it has {near}..."
             )
         if name not in made and name not in fed and not described.persistable:
             raise BadFeed(

@@ -207,7 +207,9 @@ def _cut(at: At, given: Variable) -> Slopes:
 
 
 def _padded(at: At, given: Variable) -> Slopes:
-    sizes, pads = at["X"].shape, at.attr("paddings")
+    sizes, pads, mode = at["X"].shape, at.attr("paddings"), at.attr("mode")
+    if mode != "constant":
+        raise NotDifferentiable(f"gradients of gradients of 'pad' in mode {mode!r} are not in this release")
     axes = tuple(axis for axis, pair in enumerate(pads) if any(pair))
     if any(sizes[axis] < 0 for axis in axes):
         raise NotDifferentiable(

@@ -19,15 +19,17 @@ IN_PLACE = frozenset({"batch_norm", "sync_batch_norm", "inplace_abn", "auc"})
 
 
 def states_of(block: Block) -> frozenset[str]:
-    """The states that operators of a block change."""
+    """The states that operators of a block change ahead of its last gradients: what is changed behind these,
+    such as a parameter that is clipped, is as it was while anything is computed again."""
+    last = max((place for place, op in enumerate(block.ops) if op.role == BACKWARD), default=-1)
     read: set[str] = set()
     written: set[str] = set()
     found: set[str] = set()
-    for op in block.ops:
+    for op in block.ops[: last + 1]:
         if op.role == BACKWARD or is_update(op) or op.type in IN_PLACE:
             continue
         read.update(name for name in reads_of(op) if name not in written)
-        written.update(_writes(op))
+        written.update(writes_of(op))
         found |= read & written
     return frozenset(name for name in found if _outlives(block, name))
 
@@ -39,7 +41,7 @@ def first_reads(ops: Sequence[Operator], states: Collection[str]) -> tuple[str, 
     for op in ops:
         if op.role != BACKWARD and not is_update(op):
             found.update(dict.fromkeys(n for n in reads_of(op) if n in states and n not in written))
-            written.update(_writes(op))
+            written.update(writes_of(op))
     return tuple(found)
 
 
@@ -48,10 +50,11 @@ def noted(name: str, place: int) -> str:
     return f"{name}@NOTED{place}"
 
 
-def _writes(op: Operator) -> list[str]:
+def writes_of(op: Operator) -> list[str]:
+    """The names that an operator writes, also within its blocks."""
     names = list(op.output_arg_names)
     for block in blocks_of(op):
-        names += [name for each in block.ops for name in _writes(each) if name not in block.vars]
+        names += [name for each in block.ops for name in writes_of(each) if name not in block.vars]
     return names
 
 

@@ -84,7 +84,7 @@ class WayBack:
         inner = {name: low.env[name].variable for name in written if name in low.env}
         targets = {name: low.env[name].variable.name for name in self.seeded}
         sources = {each.name for each in (*read.values(), *inner.values())}
-        stopped = low.stopped | {
+        stopped = low.stopped_in(()) | {
             low.env[name].variable.name for name in self.taped.stopped if name in low.env
         }
         given = {name: _given(low, name) for name in self.seeded}

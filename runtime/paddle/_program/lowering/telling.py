@@ -33,6 +33,9 @@ SLOTS = frozenset(
 )
 """Input slots that say sizes, or places to cut at."""
 
+LONGEST = "@LONGEST"
+"""What an operator is told that pads sequences to the longest: how long that is, by the names of offsets."""
+
 SAME = frozenset({"squeeze2", "squeeze", "unsqueeze2", "unsqueeze", "cast", "assign", "reshape2", "reshape"})
 _NUMBERS = {"add", "sub", "mul", "div", "floordiv", "mod", "max", "min"}
 _FOLLOWED = SAME | {"elementwise_" + name for name in _NUMBERS}
@@ -67,6 +70,8 @@ def key_of(block: Block, name: str, place: int) -> str:
 
 def told(op: Operator) -> list[Told]:
     """What an operator must be told as numbers, unless something else is known."""
+    if op.type == "sequence_pad" and op.attrs["padded_length"] < 0:
+        return [Told(LONGEST, LONGEST)]
     if op.role == BACKWARD or op.type in UPDATES or is_update(op) or SLOTS.isdisjoint(op.inputs):
         return []
     names = dict.fromkeys(name for slot, given in op.inputs.items() if slot in SLOTS for name in given)

@@ -63,6 +63,30 @@ def _named(**names: str) -> Callable[[Mapping[str, Any]], dict[str, float]]:
     return lambda attrs: {option: float(attrs[name]) for option, name in names.items()}
 
 
+def _is_of_two(attrs: Mapping[str, Any]) -> bool:
+    """Whether an operator is of 2.x, which says one more of it: there some rules are other ones."""
+    return "multi_precision" in attrs
+
+
+def _of_adam(attrs: Mapping[str, Any], **more: str) -> dict[str, float]:
+    """2.x corrects epsilon as it does the root that it is added to."""
+    named = _named(**_BETAS, lazy="lazy_mode", **more)(attrs)
+    return {**named, "corrected": 1.0} if _is_of_two(attrs) else named
+
+
+def _of_adadelta(attrs: Mapping[str, Any]) -> dict[str, float]:
+    """Later ones, of 2.5 and 2.6, move by the learning rate, and by what was known before the move."""
+    named = _named(epsilon="epsilon", rho="rho")(attrs)
+    return {**named, "later": 1.0} if _is_of_two(attrs) else named
+
+
+def _of_lamb(attrs: Mapping[str, Any]) -> dict[str, float]:
+    """Programs of fluid do not say if they always adapt: they do."""
+    return _named(**_BETAS, weight_decay="weight_decay")(attrs) | {
+        "always_adapt": float(attrs.get("always_adapt", True))
+    }
+
+
 _BETAS = {"beta1": "beta1", "beta2": "beta2", "epsilon": "epsilon"}
 _VELOCITY = (Kept("Velocity", "velocity", "velocity"),)
 _POWER = Kept("Beta1Pow", "beta1_pow_acc", power="beta1")
@@ -91,7 +115,7 @@ UPDATES: dict[str, UpdateRow] = {
     ),
     "adadelta": UpdateRow(
         "fluid_adadelta",
-        _named(epsilon="epsilon", rho="rho"),
+        _of_adadelta,
         (
             Kept("AvgSquaredGrad", "_avg_squared_grad", "mean_square"),
             Kept("AvgSquaredUpdate", "_avg_squared_update", "mean_square_move"),
@@ -111,14 +135,14 @@ UPDATES: dict[str, UpdateRow] = {
         _named(l1="l1", l2="l2", lr_power="lr_power"),
         (Kept("SquaredAccumulator", "squared", "square_sum"), Kept("LinearAccumulator", "linear", "linear")),
     ),
-    "adam": UpdateRow("adam", _named(**_BETAS, lazy="lazy_mode"), _ADAM),
-    "adamw": UpdateRow("adamw", _named(**_BETAS, lazy="lazy_mode", decay="coeff"), _ADAM),
+    "adam": UpdateRow("adam", _of_adam, _ADAM),
+    "adamw": UpdateRow("adamw", lambda attrs: _of_adam(attrs, decay="coeff"), _ADAM),
     "adamax": UpdateRow(
         "adamax",
-        _named(beta1="beta1", beta2="beta2"),
+        _named(**_BETAS),
         (Kept("Moment", "moment", "first"), Kept("InfNorm", "inf_norm", "largest"), _POWER),
     ),
-    "lamb": UpdateRow("lamb", _named(**_BETAS, weight_decay="weight_decay"), _ADAM),
+    "lamb": UpdateRow("lamb", _of_lamb, _ADAM),
     "dpsgd": UpdateRow("private_sgd", _named(most="clip", batch="batch_size", spread="sigma", seed="seed")),
 }
 """One row for each rule, for optimizers of all generations: these say names and order of arguments."""
@@ -198,11 +222,11 @@ def groups(block: Block, updates: Sequence[Operator], sparse: frozenset[str]) ->
     """The groups of update operators, in order of first mention."""
     found: dict[object, list[tuple[ParameterSpec, list[Remembered]]]] = {}
     rates: dict[object, tuple[str | None, UpdateSpec]] = {}
-    average, open = _average(block), open_tables(block.program)
+    average, open, own = _average(block), open_tables(block.program), own_rates(block)
     for op in updates:
         known = UPDATES[op.type]
         options = known.options(op.attrs)
-        rate, multiplier = rate_of(block, op)
+        rate, multiplier = _rate_of(own, op)
         if op.type == "dpsgd" and op.input("Param")[0] in sparse:
             raise BadProgram(
                 f"operator 'dpsgd' (written at {op.where}) moves parameters by whole gradients, as in 1.8, "
@@ -250,18 +274,27 @@ def _remembered(op: Operator, known: UpdateRow, name: str) -> list[Remembered]:
     ]
 
 
-def rate_of(block: Block, op: Operator) -> tuple[str, float]:
+def own_rates(block: Block) -> dict[str, Operator]:
+    """What makes rates of parameters of their own, by the variables that hold these."""
+    own = (op for op in block.ops if op.type == "scale" and op.attrs.get("own_learning_rate"))
+    return {name: op for op in own for name in op.output_arg_names}
+
+
+def rates_of(own: Mapping[str, Operator], op: Operator) -> list[str]:
+    """The variables of the learning rates of what is moved where it stands. ``own``: of ``own_rates``."""
+    return [_rate_of(own, each)[0] for each in moved_at(op) if each.input("LearningRate")]
+
+
+def _rate_of(own: Mapping[str, Operator], op: Operator) -> tuple[str, float]:
     """The variable of the job's learning rate, and what a parameter's own operators multiply it by."""
-    if op.type == "adadelta":  # which has no use for one, nor a slot
+    if op.type == "adadelta" and not _is_of_two(op.attrs):  # which has no use for one, nor a slot
         return "", 1.0
     if not op.input("LearningRate"):
         raise BadProgram(
             f"operator {op.type!r} needs an input in slot 'LearningRate' (written at {op.where})"
         )
     name, multiplier = op.input("LearningRate")[0], 1.0
-    while True:
-        writer = next((each for each in block.ops if name in each.output_arg_names), None)
-        if writer is None or writer.type != "scale" or not writer.attrs.get("own_learning_rate"):
-            return name, multiplier
+    while writer := own.get(name):
         multiplier *= float(writer.attrs["scale"])
         name = writer.input("X")[0]
+    return name, multiplier

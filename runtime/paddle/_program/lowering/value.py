@@ -13,6 +13,15 @@ LOD = "@LOD"
 """Appended, with the level's number, to a name to name what says where its sequences begin."""
 
 
+BARE = frozenset(
+    """
+    arg_max arg_min crop crop_tensor dot kldiv_loss margin_rank_loss multiplex nce norm rank_loss reverse
+    scatter smooth_l1_loss unstack
+    """.split()  # noqa: SIM905  read in columns
+)
+"""Operators whose results are no sequences, as the original's are none, whatever they are made of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """An engine variable, and the offsets of its sequences: outer levels first, those of rows last."""

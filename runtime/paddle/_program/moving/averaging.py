@@ -6,10 +6,10 @@ what they were before, whatever happened in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class _Applied:
 
     def __init__(self) -> None:
         self._before: dict[str, np.ndarray] = {}
+        self._aside: list[Any] = []  # who would bring other values meanwhile
 
     def _values(self) -> Mapping[str, np.ndarray]:
         raise NotImplementedError
@@ -39,6 +40,9 @@ class _Applied:
         """Parameters are averages within the block, and after it too unless ``need_restore``."""
         values = self._values()
         self._before = {name: _array(name).copy() for name in values}
+        kept = global_scope().keepers.values()
+        self._aside = [each for each in kept if not values.keys().isdisjoint(each.group.names)]
+        _step_aside(self._aside, True)
         _put(values)
         try:
             yield
@@ -49,7 +53,8 @@ class _Applied:
     def restore(self, executor: Any = None) -> None:
         """Parameters are what they were before ``apply``."""
         _put(self._before)
-        self._before = {}
+        _step_aside(self._aside, False)
+        self._before, self._aside = {}, []
 
 
 class ModelAverage(_Applied):
@@ -125,40 +130,49 @@ def _append_kept(program: Program, parameter: Parameter, attrs: Mapping[str, Any
 
 class ExponentialMovingAverage(_Applied):
     """Of each parameter ``decay`` of its average and the rest of its value, at each ``update``. With
-    ``thres_steps``, a variable that counts steps, decay is at most (1 + steps) / (10 + steps)."""
+    ``thres_steps``, a variable that counts steps, decay is at most (1 + steps) / (10 + steps). What outlives
+    a run has the names of 1.8 and 2.6."""
 
     def __init__(
         self, decay: float = 0.999, thres_steps: Variable | None = None, name: str | None = None
     ) -> None:
         super().__init__()
-        self._decay, self._steps, self._name = decay, thres_steps, name or "ema"
+        self._decay, self._steps, self._name = float(decay), thres_steps, name or ""
         self._averages: dict[str, str] = {}
-        self._power = ""
+        self._told: tuple[str, ...] = ()
 
     def update(self) -> None:
         """Append what averages, behind ``minimize``."""
         program = default_main_program()
         for each in program.all_parameters():
             if each.do_model_average is not False:
-                name = unique_name.generate(f"{each.name}.{self._name}")
+                name = unique_name.generate(f"{self._name}{each.name}_ema")
                 self._averages[each.name] = persistent(name, each.shape, each.dtype, 0.0, program).name
-        name = unique_name.generate(f"{self._name}.power")
-        self._power = persistent(name, [1], "float32", 1.0, program).name
-        kept = [*self._averages.values(), self._power]
+        self._told = (
+            persistent(_own(program, "@EMA_STEP_COUNTER@"), [1], "int64", 0, program).name,
+            persistent(_own(program, "scheduled_ema_decay_rate"), [1], "float32", self._decay, program).name,
+        )
+        kept = [*self._averages.values(), *self._told]
         inputs = {"Param": list(self._averages), "Average": kept}
         if self._steps is not None:
             inputs["Steps"] = [self._steps.name]
         with program._optimized_guard():
-            attrs = {"decay": float(self._decay)}
+            attrs = {"decay": self._decay}
             program.global_block().append_op("moving_average", inputs, {"AverageOut": kept}, attrs)
 
     def _values(self) -> Mapping[str, np.ndarray]:
-        if not self._power:
+        if not self._told:
             raise BadArgument("ExponentialMovingAverage.update() goes into the program that trains, first")
-        share = 1.0 - float(_array(self._power)[0])
-        if not share:
+        steps, rate = (_array(name)[0] for name in self._told)
+        if not steps:
             raise BadArgument("there is nothing averaged yet: run a step of the program that trains")
-        return {name: _array(average) / np.float32(share) for name, average in self._averages.items()}
+        share = np.float32(1.0 - float(rate) ** int(steps))
+        return {name: _array(average) / share for name, average in self._averages.items()}
+
+
+def _own(program: Program, name: str) -> str:
+    """The original's name; of a second average of one program another one."""
+    return unique_name.generate(name) if program.global_block().has_var(name) else name
 
 
 class LookaheadOptimizer:
@@ -181,7 +195,9 @@ class LookaheadOptimizer:
                 traits = {"shape": parameter.shape, "dtype": parameter.dtype, "stop_gradient": True}
                 block.create_var(name, persistable=True, **traits)
             startup.global_block().append_op("assign", {"X": [parameter.name]}, {"Out": [name]})
-        count = persistent(unique_name.generate("lookahead_step"), [1], "int64", 0, program).name
+        count = persistent("lookahead_step", [1], "int32", 0, program).name
+        persistent("lookahead_k", [1], "int32", self.k, program)  # nobody reads these two but 1.8 and 2.6,
+        persistent("lookahead_alpha", [1], "float32", self.alpha, program)  # of what is saved
         with program._optimized_guard():
             inputs = {"Param": names, "Slow": slow, "Step": [count]}
             outputs = {"ParamOut": names, "SlowOut": slow, "StepOut": [count]}
@@ -200,6 +216,13 @@ class RecomputeOptimizer:
     def _set_checkpoints(self, checkpoints: Any) -> None:
         pass
 
+    def load(self, stat_dict: Any) -> NoReturn:
+        """Refused, as in 1.8 and 2.6."""
+        raise NotImplementedError(
+            "RecomputeOptimizer.load: what outlives a run is loaded by "
+            "fluid.io.load_persistables(exe, dirname, program)"
+        )
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._optimizer, name)
 
@@ -209,6 +232,11 @@ def _array(name: str) -> np.ndarray:
     if found is None:
         raise BadArgument(f"this scope holds no {name!r}: run the startup program in it first")
     return found.get_tensor().array()
+
+
+def _step_aside(keepers: Iterable[Any], is_aside: bool) -> None:
+    for each in keepers:
+        each.step_aside(is_aside)
 
 
 def _put(values: Mapping[str, np.ndarray]) -> None:

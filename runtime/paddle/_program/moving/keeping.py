@@ -11,6 +11,7 @@ there too, under the program's names.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, Past, Remembering
 from paddle._engine.executor import Executor as EngineExecutor
+from paddle._engine.rows import TableRows
 from paddle._program.carrier import exchange_of, refresh_of
 from paddle._program.errors import BadArgument, NotInitialized
 from paddle._program.lowering.updates import Group, Remembered, steps_after
@@ -35,7 +37,7 @@ class Keeper:
         self.group = group
         self.exchange: Remembering = exchange_of(carrier)
         self.is_remote, self._carrier = carrier is not None, carrier
-        self._scope = scope
+        self._scope, self._is_aside, self._has_tables = scope, False, False
         values = {each.name: _value(scope, each.name) for each in group.parameters if not each.is_open}
         self._tables = {each.name: _table(scope, each.name) for each in group.parameters if each.is_open}
         update = group.update if carrier is None else carrier.update(group.update)
@@ -80,8 +82,20 @@ class Keeper:
                 slots.setdefault(each.parameter, {})[each.slot] = value
         return Past(steps=steps, slots=slots, rows=rows)
 
+    @property
+    def is_aside(self) -> bool:
+        """Whether the scope shows other values than servers have, such as averages of them."""
+        return self._is_aside
+
+    def step_aside(self, is_aside: bool) -> None:
+        """Bring nothing from servers, neither for who reads nor for who only computes, until it is over, or
+        it trains again."""
+        self._is_aside = is_aside and self.is_remote
+        self._scope.change()
+
     def take_over(self) -> None:
         """Go on from the values in the scope, where others have replaced or moved them."""
+        self._is_aside = False
         if self._scope.generation == self._generation:
             return
         self.take_rows()
@@ -137,14 +151,58 @@ class Keeper:
                 self._scope.adopt(each.name, self._powers[each.power], self._show_powers)
             elif each.name not in self._slots:
                 self._show_afar(each)
-        has_tables = any(each.sparse for each in self.group.parameters)
-        fetch = refresh_of(self.exchange, has_tables=has_tables)
-        for name, array in self.arrays.items():
-            self._scope.adopt(name, array, fetch)
-        for name, array in self._slots.items():
-            self._scope.adopt(name, array, fetch)
+        tables = {each.name for each in self.group.parameters if each.sparse}
+        fetch = refresh_of(self.exchange, has_tables=bool(tables))
+        for name, array in {**self.arrays, **self._slots}.items():
+            self._scope.adopt(name, array, fetch and partial(self._bring, fetch, name, name in tables))
         self._scope.engine.bind(self.arrays)
         self._generation = self._scope.generation
+
+    @property
+    def has_left(self) -> bool:
+        """Whether servers have been told goodbye: what they keep is out of reach."""
+        return self._carrier is not None and not self._carrier.has_begun
+
+    def fetch(self) -> None:
+        """Have the scope hold what servers have; after the goodbye, what they had then (``_bring``)."""
+        if not (self.has_left or self._is_aside):
+            self.exchange.fetch()
+
+    def keep_tables(self, limit: int) -> None:
+        """Have the scope hold what servers have of tables, for who reads them after the goodbye, if that is
+        no more than ``limit`` bytes."""
+        closed = {name for name in self.group.tables if name not in self._tables}
+        slots = [each.name for each in self.group.remembered if each.slot and each.parameter in closed]
+        held = {name: array for name in (*closed, *slots) if (array := self._scope.value(name)) is not None}
+        left = limit - sum(array.nbytes for array in held.values())
+        rows: dict[str, list[TableRows]] = {name: [] for name in self._tables}
+        for name, table in self._tables.items() if left >= 0 else ():
+            for piece in table.pieces():
+                rows[name].append(piece)
+                left -= piece.ids.nbytes + piece.values.nbytes * (1 + len(piece.slots))
+                if left < 0:
+                    return
+        if left < 0:
+            return
+        for name in held:
+            self._scope.var(name).get_tensor().array()
+        for name, table in self._tables.items():
+            table.source = partial(iter, rows[name])
+        self._has_tables = True
+
+    def _bring(self, fetch: Callable[[], Any], name: str, is_table: bool) -> None:
+        """Bring the scope's arrays up to date for who reads one. After the goodbye they are what they were
+        then; of a table that was too large to keep this process has but the rows that it has touched."""
+        if self._is_aside:
+            return
+        if not self.has_left:
+            fetch()
+        elif is_table and not self._has_tables:
+            raise NotInitialized(
+                f"table {name!r} is kept by servers, and this trainer has said goodbye to them "
+                "(fleet.stop_worker(), exe.close()): save or read it before that call. Worker 0 of fleet "
+                "keeps what servers have of tables when it stops, up to 1 GiB"
+            )
 
     def _live_slots(self) -> dict[str, np.ndarray]:
         live = getattr(self.exchange, "live", None)
@@ -165,7 +223,9 @@ class Keeper:
             return
 
         def bring() -> None:
-            if self._carrier is not None and not self._carrier.has_begun:
+            if self.has_left:
+                if self._has_tables and each.parameter in self.group.tables:
+                    return
                 warnings.warn(
                     f"{each.name} is what it was when it was read last: servers have it, and this trainer "
                     "has said goodbye to them. Read or save it before (exe.close(), fleet.stop_worker())",

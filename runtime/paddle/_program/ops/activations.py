@@ -12,7 +12,8 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
-from paddle._program.ops.arithmetic import as_float
+from paddle._program.ops.arithmetic import as_float, number
+from paddle._program.ops.layouts import is_last
 
 _ENGINES: Mapping[str, Mapping[str, Any]] = {
     "abs": {},
@@ -35,7 +36,7 @@ _ENGINES: Mapping[str, Mapping[str, Any]] = {
     "log": {},
     "log1p": {},
     "logsigmoid": {},
-    "mish": {},
+    "mish": {"threshold": 20.0},
     "pow": {"factor": 1.0},
     "reciprocal": {},
     "relu": {},
@@ -48,7 +49,6 @@ _ENGINES: Mapping[str, Mapping[str, Any]] = {
     "sin": {},
     "sinh": {},
     "soft_relu": {"threshold": 40.0},
-    "softplus": {},
     "softshrink": {"lambda": 0.5},
     "softsign": {},
     "sqrt": {},
@@ -62,21 +62,26 @@ _ENGINES: Mapping[str, Mapping[str, Any]] = {
 }
 """Operators that the engine has under the same name, and their attributes."""
 _WHOLE = frozenset({"abs", "pow", "square"})
-"""Those that give whole numbers of whole numbers. Others compute with floats, and ``exp`` leaves off what is
-behind the point, as the original's do."""
+"""Those that compute with whole numbers. Others compute with floats, and of these ``exp`` and ``sign`` give
+whole numbers of whole ones, without what is behind the point, as the original's do."""
 
 
 def _same(attrs: Mapping[str, Any]) -> Callable[[Lowering, Operator], None]:
     def lower(low: Lowering, op: Operator) -> None:
         told, x = {name: op.attr(name) for name in attrs}, low.input(op, "X").variable
         is_whole = x.dtype == "int64" and low.described(op, "X").dtype != VarType.BOOL
+        if low.has(op, "FactorTensor"):
+            power = as_float(low, low.input(op, "FactorTensor").variable)
+            out = low.op("elementwise_pow", X=as_float(low, x), Y=power)
+            low.give(op, "Out", low.op("cast", {"dtype": "int64"}, X=out) if is_whole else out)
+            return
         if is_whole and op.type == "pow":
             told["factor"] = int(told["factor"])
         if is_whole and op.type in _WHOLE and told.get("factor", 0) >= 0:
             low.give(op, "Out", low.op(op.type, told, X=x))
             return
         out = low.op(op.type, told, X=as_float(low, x))
-        if is_whole and op.type in (*_WHOLE, "exp"):
+        if is_whole and op.type in (*_WHOLE, "exp", "sign"):
             out = low.op("cast", {"dtype": "int64"}, X=out)
         low.give(op, "Out", out)
 
@@ -90,6 +95,21 @@ for _type, _attrs in _ENGINES.items():
 @lowers("silu")
 def _silu(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("swish", {"beta": 1.0}, X=low.input(op, "X").variable))
+
+
+@lowers("softplus", beta=1.0, threshold=20.0)
+def _softplus(low: Lowering, op: Operator) -> None:
+    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold: from 20 on they are the
+    same float32."""
+    x, beta, threshold = as_float(low, low.input(op, "X").variable), op.attr("beta"), op.attr("threshold")
+    inner = x if beta == 1 else low.op("scale", {"scale": float(beta)}, X=x)
+    out = low.op("softplus", X=inner)
+    if threshold < 20:
+        is_far = low.op("greater_than", X=inner, Y=number(low, threshold, inner))
+        share = as_float(low, is_far)
+        lacking = low.op("elementwise_mul", X=low.op("elementwise_sub", X=inner, Y=out), Y=share)
+        out = low.op("elementwise_add", X=out, Y=lacking)
+    low.give(op, "Out", out if beta == 1 else low.op("scale", {"scale": 1 / beta}, X=out))
 
 
 @lowers("log2", "log10")
@@ -137,7 +157,9 @@ def _prelu(low: Lowering, op: Operator) -> None:
     if mode not in ("all", "channel", "element"):
         raise BadProgram(f"operator 'prelu': mode is 'all', 'channel' or 'element', not {mode!r}")
     if mode == "channel":
-        alpha = low.op("reshape", {"shape": (-1, *(1,) * (len(x.shape) - 2))}, X=alpha)
+        last = is_last(op, "data_format")
+        shape = (-1,) if last else (-1, *(1,) * (len(x.shape) - 2))
+        alpha = low.op("reshape", {"shape": shape}, X=alpha)
     if mode == "element":
         alpha = low.op("reshape", {"shape": (1, *x.shape[1:])}, X=alpha)
     below = low.op("relu", X=low.op("scale", {"scale": -1.0}, X=x))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.description.dtypes import VarType
+from paddle._program.description.dtypes import VarType, numpy_dtype
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.dense import matrix
+from paddle._program.ops.sizes import in_shape
 
 _OF_TWO = ("add", "sub", "mul", "div", "max", "min", "pow", "mod", "floordiv")
 
@@ -66,9 +70,16 @@ def along(low: Lowering, x: EngineVariable, scale: float, bias: float = 0.0) -> 
 
 @lowers("scale", scale=1.0, bias=0.0, bias_after_scale=True)
 def _scale(low: Lowering, op: Operator) -> None:
-    scale, bias = op.attr("scale"), op.attr("bias")
+    x, scale, bias = low.input(op, "X").variable, op.attr("scale"), op.attr("bias")
+    if low.has(op, "ScaleTensor"):
+        factor, after = low.input(op, "ScaleTensor").variable, op.attr("bias_after_scale")
+        x = x if after else along(low, x, 1.0, bias)
+        factor = low.op("cast", {"dtype": x.dtype}, X=factor) if factor.dtype != x.dtype else factor
+        times = low.op("elementwise_mul", X=x, Y=factor)
+        low.give(op, "Out", along(low, times, 1.0, bias) if after else times)
+        return
     shifted = bias if op.attr("bias_after_scale") else scale * bias
-    low.give(op, "Out", along(low, low.input(op, "X").variable, scale, shifted))
+    low.give(op, "Out", along(low, x, scale, shifted))
 
 
 @lowers("increment", step=1.0)
@@ -102,8 +113,13 @@ def product(low: Lowering, op: Operator, turn_x: bool, turn_y: bool, alpha: floa
         y, turn_y = low.op("unsqueeze", {"axes": (1,)}, X=y), False
         dropped.append(-1)
     attrs = {"transpose_X": bool(turn_x), "transpose_Y": bool(turn_y), "alpha": float(alpha)}
+    whole = x
+    if len(x.shape) > len(y.shape) == 2 and not turn_x:  # one product is faster than one for each of x's
+        x = matrix(low, x, len(x.shape) - 1, y.shape[turn_y])
     plain = len(x.shape) == len(y.shape) == 2 and not turn_x and not turn_y and alpha == 1.0
     out = low.op("mul", X=x, Y=y) if plain else low.op("matmul", attrs, X=x, Y=y)
+    if x is not whole:
+        out = in_shape(low, out, (*whole.shape[:-1], out.shape[1]), whole)
     return low.op("squeeze", {"axes": tuple(dropped)}, X=out) if dropped else out
 
 
@@ -148,16 +164,32 @@ def _cumsum(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", low.op("cumsum", attrs, X=x))
 
 
+_UNBOUNDED = {"min": float("-inf"), "max": float("inf")}
+
+
 @lowers("clip", min=float("-inf"), max=float("inf"))
 def _clip(low: Lowering, op: Operator) -> None:
-    if low.has(op, "Min") or low.has(op, "Max"):
-        raise BadProgram("operator 'clip': bounds that are computed are not in this release: give numbers")
     x, bounds = low.input(op, "X").variable, {"min": float(op.attr("min")), "max": float(op.attr("max"))}
+    place, dtype = f"operator 'clip' (written at {op.where})", low.described(op, "X").dtype
+    if dtype == VarType.BOOL:
+        raise BadProgram(f"{place} takes numbers, and {op.input('X')[0]!r} is bool: cast it to int32 first")
+    for slot, side, type in (("Min", "min", "elementwise_max"), ("Max", "max", "elementwise_min")):
+        if low.has(op, slot):  # it is computed, and counts in the number's place
+            x, bounds[side] = low.op(type, X=x, Y=low.input(op, slot).variable), _UNBOUNDED[side]
+    if bounds == _UNBOUNDED:
+        low.give(op, "Out", x)
+        return
+    if bounds["min"] > bounds["max"]:
+        raise BadProgram(f"{place}: min {bounds['min']:g} is above max {bounds['max']:g}")
     if x.dtype == "float32":
         low.give(op, "Out", low.op("clip" if x.kind == "dense" else "clip_by_value", bounds, X=x))
         return
-    held = low.op("clip", bounds, X=as_float(low, x))
-    low.give(op, "Out", low.op("cast", {"dtype": "int64"}, X=held), dtype=VarType.INT64)
+    limits = np.iinfo(numpy_dtype(dtype))
+    for type, bound in (("elementwise_max", bounds["min"]), ("elementwise_min", bounds["max"])):
+        if abs(bound) != float("inf"):  # in float32 an id above 2**24 would be another one
+            told = {"shape": (1,), "value": min(max(int(bound), limits.min), limits.max), "dtype": "int64"}
+            x = low.op(type, X=x, Y=low.op("fill_constant", told))
+    low.give(op, "Out", x)
 
 
 @lowers("clip_by_norm", max_norm=1.0)

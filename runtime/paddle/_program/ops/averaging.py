@@ -45,12 +45,13 @@ def _average_kept(host: Host, op: Operator) -> None:
 def _moving_average(host: Host, op: Operator) -> None:
     decay, steps = np.float32(op.attr("decay")), host.input(op, "Steps")
     if steps is not None:
-        count = float(np.asarray(steps).reshape(-1)[0])
-        decay = min(decay, np.float32((1 + count) / (10 + count)))
-    *averages, power = (np.asarray(each) for each in host.inputs(op, "Average"))
+        taken = float(np.asarray(steps).reshape(-1)[0])
+        decay = min(decay, np.float32((1 + taken) / (10 + taken)))
+    *averages, count, _ = (np.asarray(each) for each in host.inputs(op, "Average"))
     for index, (value, average) in enumerate(zip(host.inputs(op, "Param"), averages, strict=True)):
         host.give(op, "AverageOut", decay * average + (1 - decay) * np.asarray(value), index)
-    host.give(op, "AverageOut", power * decay, len(averages))
+    host.give(op, "AverageOut", count + 1, len(averages))
+    host.give(op, "AverageOut", np.array([decay], np.float32), len(averages) + 1)
 
 
 @hosts("lookahead", infer=_nothing, alpha=0.5, k=5)
@@ -58,7 +59,7 @@ def _lookahead(host: Host, op: Operator) -> None:
     if host.block.program._carrier is not None:
         raise NotInThisRelease("LookaheadOptimizer is for one process: servers keep no values to go back to")
     step = int(np.asarray(host.input(op, "Step"))[0]) + 1
-    host.give(op, "StepOut", np.array([step], np.int64))
+    host.give(op, "StepOut", np.array([step], np.int32))
     if step % op.attr("k"):
         return
     alpha = np.float32(op.attr("alpha"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle._engine.initial import generator_for
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
 from paddle._program.description.operator import Operator
@@ -17,9 +18,11 @@ from paddle._program.ops.sizes import in_shape
 from paddle._program.running.host import Host
 
 
-def _constant(low: Lowering, array: np.ndarray) -> EngineVariable:
-    told = {"shape": array.shape, "dtype": "float32", "values": tuple(array.reshape(-1).tolist())}
-    return low.op("assign_value", told)
+def _among_zeros(low: Lowering, x: EngineVariable, chosen: np.ndarray) -> EngineVariable:
+    """What is chosen of x, and 0 elsewhere, whatever x has there: infinity times 0 would be no number."""
+    told = {"shape": chosen.shape, "dtype": "int64", "values": tuple(chosen.reshape(-1).astype(int).tolist())}
+    zero = low.op("fill_constant", {"shape": (1,), "value": 0, "dtype": x.dtype})
+    return low.op("select", Condition=low.op("assign_value", told), X=x, Y=zero)
 
 
 def _sizes(op: Operator, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -32,10 +35,8 @@ def _sizes(op: Operator, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _tril_triu(low: Lowering, op: Operator) -> None:
     x = low.input(op, "X").variable
     side = np.tril if op.attr("lower") else np.triu
-    kept = _constant(low, side(np.ones(_sizes(op, x.shape[-2:])), op.attr("diagonal")))
-    if x.dtype != "float32":
-        kept = low.op("cast", {"dtype": x.dtype}, X=kept)
-    low.give(op, "Out", low.op("elementwise_mul", X=x, Y=kept))
+    kept = side(np.ones(_sizes(op, x.shape[-2:])), op.attr("diagonal"))
+    low.give(op, "Out", _among_zeros(low, x, kept))
 
 
 @lowered_if("trace")
@@ -49,9 +50,31 @@ def _trace(low: Lowering, op: Operator) -> None:
     """Of a matrix; of more axes it is a formula (diagonals.py)."""
     x = low.input(op, "Input").variable
     rows, columns = _sizes(op, x.shape)
-    chosen = np.eye(rows, columns, int(op.attr("offset")))
-    diagonal = low.op("elementwise_mul", X=x, Y=_constant(low, chosen))
+    diagonal = _among_zeros(low, x, np.eye(rows, columns, int(op.attr("offset"))))
     low.give(op, "Out", low.op("reduce_sum", {"dim": None, "keep_dim": False}, X=diagonal), ())
+
+
+@lowered_if("diag_embed")
+def _is_plain(op: Operator) -> bool:
+    x = op.block._var_recursive(op.input("Input")[0])
+    last = {len(x.shape) - 1, len(x.shape)}
+    axes = {op.attr(name) % (len(x.shape) + 1) for name in ("dim1", "dim2")}
+    return x.shape[-1] > 0 and not op.attr("offset") and axes == last
+
+
+@lowers("diag_embed", offset=0, dim1=-2, dim2=-1)
+def _diag_embed(low: Lowering, op: Operator) -> None:
+    """On the main diagonal of the last two axes; elsewhere it is a formula (diagonals.py). In a line, all of
+    a matrix, n zeros stand between two elements of its diagonal."""
+    x = low.input(op, "Input").variable
+    *before, size = x.shape
+    rank = len(x.shape)
+    column = low.op("unsqueeze", {"axes": (rank,)}, X=x)
+    around = ((0, 0),) * rank + ((0, size),)
+    rows = low.op("pad", {"paddings": around, "value": 0.0}, X=column)
+    line = in_shape(low, rows, (*before, size * (size + 1)), x)
+    cut = {"axes": (rank - 1,), "starts": (0,), "ends": (size * size,)}
+    low.give(op, "Out", in_shape(low, low.op("slice", cut, X=line), (*before, size, size), x))
 
 
 @lowers("diag_v2", offset=0, padding_value=0.0)
@@ -60,11 +83,11 @@ def _diag(low: Lowering, op: Operator) -> None:
     if op.attr("offset") or op.attr("padding_value"):
         raise BadProgram("operator 'diag_v2': only the main diagonal, among zeros, is in this release")
     sizes = _sizes(op, x.shape)
-    chosen = _constant(low, np.eye(sizes[0], sizes[-1]))
+    chosen = _among_zeros(low, x, np.eye(sizes[0], sizes[-1]))
     if len(sizes) == 1:
-        low.give(op, "Out", low.op("elementwise_mul", X=chosen, Y=x), ())
+        low.give(op, "Out", chosen, ())
         return
-    kept = low.op("reduce_sum", {"dim": 1, "keep_dim": False}, X=low.op("elementwise_mul", X=x, Y=chosen))
+    kept = low.op("reduce_sum", {"dim": 1, "keep_dim": False}, X=chosen)
     low.give(op, "Out", low.op("slice", {"axes": (0,), "starts": (0,), "ends": (min(sizes),)}, X=kept), ())
 
 
@@ -105,9 +128,7 @@ def _meshgrid(low: Lowering, op: Operator) -> None:
     for at, each in enumerate(vectors):
         line = tuple(size if axis == at else 1 for axis, size in enumerate(whole))
         lined = low.op("reshape", {"shape": line}, X=each)
-        ones = _constant(low, np.ones(whole))
-        if each.dtype != "float32":
-            ones = low.op("cast", {"dtype": each.dtype}, X=ones)
+        ones = low.op("fill_constant", {"shape": whole, "value": 1, "dtype": each.dtype})
         low.give(op, "Out", low.op("elementwise_mul", X=ones, Y=lined), (), index=at)
 
 
@@ -198,3 +219,40 @@ def _give_as_met(host: Host, op: Operator) -> None:
 def _poisson(host: Host, op: Operator) -> None:
     means = np.asarray(host.input(op, "X"))
     host.give(op, "Out", drawing(host, op).poisson(means).astype(means.dtype))
+
+
+@hosts("dirichlet", infer=_says("Out", "Alpha", lambda shape: shape))
+def _dirichlet(host: Host, op: Operator) -> None:
+    """Shares along the last axis."""
+    weights = np.asarray(host.input(op, "Alpha"))
+    drawn = drawing(host, op).standard_gamma(weights)
+    host.give(op, "Out", (drawn / drawn.sum(-1, keepdims=True)).astype(weights.dtype))
+
+
+def _centers_described(op: Operator) -> None:
+    label = op.block._var_recursive(op.input("Label")[0])
+    if len(label.shape) != 1:
+        raise BadProgram(
+            f"operator {op.type!r} (written at {op.where}): labels are a line, not {list(label.shape)}"
+        )
+    for slot, shape in (
+        ("RemappedLabel", label.shape),
+        ("SampledLocalClassCenter", [op.attr("num_samples")]),
+    ):
+        described = op.block._var_recursive(op.output(slot)[0])
+        described.shape, described.dtype, described.stop_gradient = tuple(shape), label.dtype, True
+
+
+@hosts("class_center_sample", infer=_centers_described, num_classes=1, num_samples=1)
+def _class_center_sample(host: Host, op: Operator) -> None:
+    """The classes of the labels, in order, then others that are drawn, up to ``num_samples``; and labels as
+    places among these."""
+    labels, classes = np.asarray(host.input(op, "Label")), int(op.attr("num_classes"))
+    if labels.size and not 0 <= labels.min() <= labels.max() < classes:
+        raise BadProgram(f"class_center_sample: labels are from 0 to {classes - 1}, not {labels.max()}")
+    there = np.unique(labels)
+    lacking = max(int(op.attr("num_samples")) - len(there), 0)
+    place = f"{op.block.idx}:{op.block.place_of(op)}@{host.step}"
+    others = generator_for(host.seed, place).permutation(np.setdiff1d(np.arange(classes), there))
+    host.give(op, "RemappedLabel", np.searchsorted(there, labels))
+    host.give(op, "SampledLocalClassCenter", np.concatenate([there, others[:lacking]]))

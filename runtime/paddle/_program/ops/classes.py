@@ -15,10 +15,14 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
+from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.arithmetic import as_float, number
 
 _UNIFORM, _LOG_UNIFORM, _CUSTOM = range(3)
+_EDGE = 40.0
+"""Beyond it, either way, a turn costs what it costs there, as in the original."""
 
 
 def _scores(
@@ -146,14 +150,30 @@ def _give_first(low: Lowering, op: Operator, label: EngineVariable) -> None:
 @lowers("hierarchical_sigmoid", num_classes=2, is_sparse=False)
 def _hierarchical_sigmoid(low: Lowering, op: Operator) -> None:
     if low.has(op, "PathTable"):
-        raise NotInThisRelease(
-            "hsigmoid with a tree of one's own (is_custom, path_table) is not in this release: without it "
-            "the tree is the balanced one of num_classes"
-        )
+        _own_tree(low, op)
+        return
     x, label = low.input(op, "X").variable, low.input(op, "Label").variable
     classes = {"num_classes": op.attr("num_classes")}
     label = low.op("reshape", {"shape": (-1, 1)}, X=label)
     path = low.op("class_path", classes, Label=label)
     scores = _scores(low, x, low.input(op, "W").variable, _bias(low, op), path)
     low.give(op, "Out", low.op("path_cost", classes, X=scores, Label=label))
+    low.give(op, "PreOut", scores)
+
+
+def _own_tree(low: Lowering, op: Operator) -> None:
+    """Of each sample the nodes on its way, and which way each turns; behind the last node there is -1."""
+    table, code = (low.input(op, slot).variable for slot in ("PathTable", "PathCode"))
+    if table.shape[1] < 0:
+        raise BadProgram(
+            "operator 'hierarchical_sigmoid': how long paths are, axis 1 of path_table, is declared"
+        )
+    there = low.op("greater_equal", X=table, Y=number(low, 0, table))
+    nodes = low.op("elementwise_mul", X=table, Y=there)
+    scores = _scores(low, low.input(op, "X").variable, low.input(op, "W").variable, _bias(low, op), nodes)
+    held = low.op("clip", {"min": -_EDGE, "max": _EDGE}, X=scores)
+    ways = low.op("elementwise_mul", X=held, Y=as_float(low, code))
+    costs = low.op("elementwise_sub", X=low.op("softplus", X=held), Y=ways)
+    known = low.op("elementwise_mul", X=costs, Y=as_float(low, there))
+    low.give(op, "Out", low.op("reduce_sum", {"dim": 1, "keep_dim": True}, X=known))
     low.give(op, "PreOut", scores)

@@ -28,21 +28,24 @@ def _cross_entropy(low: Lowering, op: Operator) -> None:
     x, label = low.input(op, "X").variable, low.input(op, "Label").variable
     if op.attrs.get("soft_label"):
         logs = low.op("log", X=low.op("clip", {"min": 1e-20}, X=x))
-        low.give(op, "Y", _expected(low, label, logs))
+        each = low.op("elementwise_mul", X=logs, Y=_told(low, op, "Label"))
+        total = low.op("reduce_sum", {"dim": -1, "keep_dim": True}, X=each)
+        low.give(op, "Y", low.op("scale", {"scale": -1.0}, X=total))
         return
     attrs = {"ignored": op.attr("ignore_index")}
 
     def cost(low: Lowering, x: EngineVariable, label: EngineVariable) -> EngineVariable:
         return low.op("cross_entropy", attrs, X=x, Label=label)
 
-    low.give(op, "Y", _picked(low, x, label, cost))
+    found = _picked(low, x, label, cost)
+    if len(label.shape) == len(x.shape) - 1:
+        found = low.op("squeeze", {"axes": (len(label.shape),)}, X=found)
+    low.give(op, "Y", found)
 
 
-def _expected(low: Lowering, shares: EngineVariable, logs: EngineVariable) -> EngineVariable:
-    """-sum of shares * logs over the last axis, which is kept."""
-    each = low.op("elementwise_mul", X=logs, Y=shares)
-    total = low.op("reduce_sum", {"dim": -1, "keep_dim": True}, X=each)
-    return low.op("scale", {"scale": -1.0}, X=total)
+def _told(low: Lowering, op: Operator, slot: str) -> EngineVariable:
+    """What a cost is told, as floats."""
+    return as_float(low, low.input(op, slot).variable)
 
 
 def _picked(low: Lowering, x: EngineVariable, label: EngineVariable, cost: Cost) -> EngineVariable:
@@ -69,13 +72,11 @@ def _picked(low: Lowering, x: EngineVariable, label: EngineVariable, cost: Cost)
 def _softmax_with_cross_entropy(low: Lowering, op: Operator) -> None:
     logits, label, axis = low.input(op, "Logits").variable, low.input(op, "Label").variable, op.attr("axis")
     rank = len(logits.shape)
+    if op.attr("soft_label"):
+        _soft(low, op, logits, as_float(low, label), axis % rank)
+        return
     if axis % rank != rank - 1:
         _along(low, op, logits, label, axis % rank)
-        return
-    if op.attr("soft_label"):
-        logs = low.op("log_softmax", X=logits)
-        low.give(op, "Softmax", low.op("exp", X=logs))
-        low.give(op, "Loss", _expected(low, label, logs))
         return
     attrs = {"ignored": op.attr("ignore_index")}
     made: dict[str, EngineVariable] = {}
@@ -88,31 +89,52 @@ def _softmax_with_cross_entropy(low: Lowering, op: Operator) -> None:
     shares = made["Softmax"]
     if rank > 2:
         shares = in_shape(low, shares, logits.shape, logits)
-    low.give(op, "Softmax", shares)
-    low.give(op, "Loss", loss)
+    _give(low, op, shares, loss)
 
 
 def _along(low: Lowering, op: Operator, logits: EngineVariable, label: EngineVariable, axis: int) -> None:
-    """Along an axis that is not the last: the logarithms by their label, which is hard or soft."""
+    """Along an axis that is not the last: the logarithms by their label."""
     logs = over_last(low, logits, axis, lambda each: low.op("log_softmax", X=each))
-    kept = None
-    if not op.attr("soft_label"):
-        bare = (
-            low.op("squeeze", {"axes": (axis,)}, X=label) if len(label.shape) == len(logits.shape) else label
-        )
-        kept = low.op("not_equal", X=bare, Y=number(low, op.attr("ignore_index"), bare))
-        bare = low.op("elementwise_mul", X=bare, Y=kept)
-        chosen = low.op("one_hot", {"depth": logits.shape[axis]}, X=bare)
-        order = (*range(axis), len(bare.shape), *range(axis, len(bare.shape)))
-        label = low.op("transpose", {"axis": order}, X=chosen)
-    each = low.op("elementwise_mul", X=logs, Y=label)
+    bare = low.op("squeeze", {"axes": (axis,)}, X=label) if len(label.shape) == len(logits.shape) else label
+    kept = low.op("not_equal", X=bare, Y=number(low, op.attr("ignore_index"), bare))
+    bare = low.op("elementwise_mul", X=bare, Y=kept)
+    chosen = low.op("one_hot", {"depth": logits.shape[axis]}, X=bare)
+    order = (*range(axis), len(bare.shape), *range(axis, len(bare.shape)))
+    each = low.op("elementwise_mul", X=logs, Y=low.op("transpose", {"axis": order}, X=chosen))
     total = low.op("reduce_sum", {"dim": axis, "keep_dim": True}, X=each)
-    if kept is not None:
-        total = low.op(
-            "elementwise_mul", X=total, Y=low.op("unsqueeze", {"axes": (axis,)}, X=as_float(low, kept))
-        )
-    low.give(op, "Softmax", low.op("exp", X=logs))
-    low.give(op, "Loss", low.op("scale", {"scale": -1.0}, X=total))
+    total = low.op(
+        "elementwise_mul", X=total, Y=low.op("unsqueeze", {"axes": (axis,)}, X=as_float(low, kept))
+    )
+    _give(low, op, low.op("exp", X=logs), low.op("scale", {"scale": -1.0}, X=total))
+
+
+def _soft(low: Lowering, op: Operator, logits: EngineVariable, label: EngineVariable, axis: int) -> None:
+    """By the share of each class, along any axis."""
+    rank = len(logits.shape)
+    order = (*(each for each in range(rank) if each != axis), axis)
+    back = {"axis": tuple(order.index(each) for each in range(rank))}
+    is_last = axis == rank - 1
+    whole, shares = (
+        (each if is_last else low.op("transpose", {"axis": order}, X=each)) for each in (logits, label)
+    )
+    lines = [
+        each if rank == 2 else low.op("flatten", {"start": 0, "stop": rank - 1}, X=each)
+        for each in (whole, shares)
+    ]
+    made = low.builder.ops("softmax_with_soft_labels", Logits=lines[0], Label=lines[1])
+    found = in_shape(low, made["Softmax"], whole.shape, whole)
+    loss = in_shape(low, made["Loss"], (*whole.shape[:-1], 1), whole)
+    if not is_last:
+        found, loss = (low.op("transpose", back, X=each) for each in (found, loss))
+    _give(low, op, found, loss)
+
+
+def _give(low: Lowering, op: Operator, shares: EngineVariable, loss: EngineVariable) -> None:
+    """No gradient goes back through the shares, as in all releases of the original."""
+    low.give(op, "Softmax", shares)
+    for name in op.outputs.get("Softmax", ()):
+        low.stopped.add(low.env[name].variable.name)
+    low.give(op, "Loss", loss)
 
 
 @lowers("square_error_cost")
@@ -124,7 +146,7 @@ def _square_error_cost(low: Lowering, op: Operator) -> None:
 @lowers("log_loss", epsilon=1e-4)
 def _log_loss(low: Lowering, op: Operator) -> None:
     """-y log(p + e) - (1 - y) log(1 - p + e)."""
-    p, y = low.input(op, "Predicted").variable, as_float(low, low.input(op, "Labels").variable)
+    p, y = low.input(op, "Predicted").variable, _told(low, op, "Labels")
     low.give(op, "Loss", _of_two_classes(low, p, y, float(op.attr("epsilon"))))
 
 
@@ -138,7 +160,7 @@ def _of_two_classes(low: Lowering, p: EngineVariable, y: EngineVariable, epsilon
 
 @lowers("bce_loss")
 def _bce_loss(low: Lowering, op: Operator) -> None:
-    p, y = low.input(op, "X").variable, as_float(low, low.input(op, "Label").variable)
+    p, y = low.input(op, "X").variable, _told(low, op, "Label")
     held = low.op("clip", {"min": 1e-12, "max": 1.0}, X=p)
     low.give(op, "Out", _of_two_classes(low, held, y, 1e-12))
 
@@ -146,7 +168,7 @@ def _bce_loss(low: Lowering, op: Operator) -> None:
 @lowers("sigmoid_cross_entropy_with_logits", ignore_index=_IGNORED, normalize=False)
 def _sigmoid_cross_entropy(low: Lowering, op: Operator) -> None:
     """log(1 + exp(x)) - x y, of labels that are ignored nothing."""
-    x, y = low.input(op, "X").variable, as_float(low, low.input(op, "Label").variable)
+    x, y = low.input(op, "X").variable, _told(low, op, "Label")
     cost = low.op("elementwise_sub", X=low.op("softplus", X=x), Y=low.op("elementwise_mul", X=x, Y=y))
     kept = as_float(low, low.op("not_equal", X=y, Y=number(low, op.attr("ignore_index"), y)))
     cost = low.op("elementwise_mul", X=cost, Y=kept)
@@ -177,10 +199,10 @@ def _smooth_l1_loss(low: Lowering, op: Operator) -> None:
     x, y, square = low.input(op, "X").variable, low.input(op, "Y").variable, float(op.attr("sigma")) ** 2
     apart = low.op("elementwise_sub", X=x, Y=y)
     if low.has(op, "InsideWeight"):
-        apart = low.op("elementwise_mul", X=apart, Y=low.input(op, "InsideWeight").variable)
+        apart = low.op("elementwise_mul", X=apart, Y=_told(low, op, "InsideWeight"))
     cost = low.op("scale", {"scale": square}, X=_bounded_square(low, apart, 1 / square))
     if low.has(op, "OutsideWeight"):
-        cost = low.op("elementwise_mul", X=cost, Y=low.input(op, "OutsideWeight").variable)
+        cost = low.op("elementwise_mul", X=cost, Y=_told(low, op, "OutsideWeight"))
     rows = low.op("flatten", {"start": 1, "stop": len(cost.shape)}, X=cost)
     low.give(op, "Diff", apart)
     low.give(op, "Out", low.op("reduce_sum", {"dim": 1, "keep_dim": True}, X=rows))
@@ -200,17 +222,18 @@ def _bpr_loss(low: Lowering, op: Operator) -> None:
 @lowers("rank_loss")
 def _rank_loss(low: Lowering, op: Operator) -> None:
     """log(1 + exp(left - right)) - label * (left - right)."""
-    label, left, right = (low.input(op, slot).variable for slot in ("Label", "Left", "Right"))
+    left, right = (low.input(op, slot).variable for slot in ("Left", "Right"))
     apart = low.op("elementwise_sub", X=left, Y=right)
-    told = low.op("elementwise_mul", X=apart, Y=as_float(low, label))
+    told = low.op("elementwise_mul", X=apart, Y=_told(low, op, "Label"))
     low.give(op, "Out", low.op("elementwise_sub", X=low.op("softplus", X=apart), Y=told))
 
 
 @lowers("margin_rank_loss", margin=0.0)
 def _margin_rank_loss(low: Lowering, op: Operator) -> None:
     """relu(margin - label * (x1 - x2))."""
-    label, first, second = (low.input(op, slot).variable for slot in ("Label", "X1", "X2"))
-    apart = low.op("elementwise_mul", X=low.op("elementwise_sub", X=first, Y=second), Y=as_float(low, label))
+    first, second = (low.input(op, slot).variable for slot in ("X1", "X2"))
+    apart = low.op("elementwise_sub", X=first, Y=second)
+    apart = low.op("elementwise_mul", X=apart, Y=_told(low, op, "Label"))
     out = low.op("relu", X=low.op("scale", {"scale": -1.0, "bias": float(op.attr("margin"))}, X=apart))
     low.give(op, "Activated", low.op("sign", X=out))
     low.give(op, "Out", out)
@@ -219,7 +242,7 @@ def _margin_rank_loss(low: Lowering, op: Operator) -> None:
 @lowers("hinge_loss")
 def _hinge_loss(low: Lowering, op: Operator) -> None:
     """relu(1 - (2 * label - 1) * x)."""
-    x, label = low.input(op, "Logits").variable, as_float(low, low.input(op, "Labels").variable)
+    x, label = low.input(op, "Logits").variable, _told(low, op, "Labels")
     sides = low.op("scale", {"scale": 2.0, "bias": -1.0}, X=label)
     margin = low.op("elementwise_mul", X=x, Y=sides)
     low.give(op, "Loss", low.op("relu", X=low.op("scale", {"scale": -1.0, "bias": 1.0}, X=margin)))
@@ -228,9 +251,10 @@ def _hinge_loss(low: Lowering, op: Operator) -> None:
 @lowers("kldiv_loss", reduction="mean")
 def _kldiv_loss(low: Lowering, op: Operator) -> None:
     """target * (log(target) - x), where the target is above 0; summed up as the attribute says."""
-    x, target, how = low.input(op, "X").variable, low.input(op, "Target").variable, op.attr("reduction")
+    x, target, how = low.input(op, "X").variable, _told(low, op, "Target"), op.attr("reduction")
     logs = low.op("log", X=low.op("clip", {"min": 1e-30}, X=target))
-    cost = low.op("elementwise_mul", X=target, Y=low.op("elementwise_sub", X=logs, Y=x))
+    there = low.op("relu", X=target)
+    cost = low.op("elementwise_mul", X=there, Y=low.op("elementwise_sub", X=logs, Y=x))
     if how == "none":
         low.give(op, "Loss", cost)
         return

@@ -31,13 +31,12 @@ _PLACES = ("input_dim_idx", "output_dim_idx")
 
 @lowers("fill_constant_batch_size_like", value=0.0, str_value="", force_cpu=False, **_LIKE)
 def _fill_like(low: Lowering, op: Operator) -> None:
-    told = _told(op, "value", *_PLACES)
-    out = low.op("fill_constant_batch_size_like", told, X=low.input(op, "Input").variable)
-    low.give(op, "Out", out, _runs(low, op), dtype=op.attr("dtype"))
-
-
-def _runs(low: Lowering, op: Operator) -> tuple[EngineVariable, ...] | None:
-    return None if op.attr("input_dim_idx") == op.attr("output_dim_idx") == 0 else ()
+    """Of sequences the size of the batch is how many there are."""
+    told, like = _told(op, "value", *_PLACES), low.input(op, "Input")
+    x: EngineVariable = like.variable
+    if like.runs and told["input_dim_idx"] == 0:
+        x = low.op("sequence_lengths", Offsets=like.runs[-1])
+    low.give(op, "Out", low.op("fill_constant_batch_size_like", told, X=x), (), dtype=op.attr("dtype"))
 
 
 @lowers("uniform_random_batch_size_like", min=-1.0, max=1.0, seed=0, **_LIKE)
@@ -53,7 +52,7 @@ def _gaussian_like(low: Lowering, op: Operator) -> None:
 def _drawn_like(low: Lowering, op: Operator, type: str, *names: str) -> None:
     told = _told(op, "seed", *names, *_PLACES)
     out = low.op(f"{type}_batch_size_like", told, X=low.input(op, "Input").variable)
-    low.give(op, "Out", out, _runs(low, op), dtype=op.attr("dtype"))
+    low.give(op, "Out", out, (), dtype=op.attr("dtype"))
 
 
 @lowers("uniform_random", min=-1.0, max=1.0, seed=0, **_SIZES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paddle._engine.initial import generator_for
-from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
+from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype, numpy_dtype
 from paddle._program.description.operator import Operator
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import hosts, lowers
@@ -16,7 +16,7 @@ from paddle._program.running.host import Host
 @lowers("fill_constant", shape=(1,), value=0.0, dtype=int(VarType.FP32))
 def _fill_constant(low: Lowering, op: Operator) -> None:
     kind = dtype_of(op.attr("dtype"))
-    attrs = {"value": op.attr("value"), "dtype": _of_engine(kind)}
+    attrs = {"value": op.attr("value"), "dtype": engine_dtype(kind)}
     whole = shaped_like(op)
     sizes = [] if whole is not None else sizes_given(low, op)
     dynamic = [place for place, size in enumerate(sizes) if not isinstance(size, int)]
@@ -88,10 +88,6 @@ def drawing(host: Host, op: Operator) -> np.random.Generator:
     if outlives and host.block.program.random_seed:
         return generator_for(host.seed, place)
     return generator_for(own or host.seed, f"{place}@{host.step}")
-
-
-def _of_engine(kind: VarType) -> str:
-    return "float32" if kind in (VarType.FP16, VarType.FP32, VarType.FP64) else "int64"
 
 
 @hosts("orthogonal_random", infer=_described, shape=(1, 1), gain=1.0, seed=0, dtype=int(VarType.FP32))

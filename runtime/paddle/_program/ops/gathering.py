@@ -12,6 +12,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.arithmetic import as_float, number
 from paddle._program.ops.sizes import anything, in_shape, known_size, known_sizes, open_size
 
 
@@ -75,7 +76,25 @@ def _chosen(low: Lowering, op: Operator, x: EngineVariable) -> None:
     if depth is None:
         low.give(op, "Out", anything(low, (*x.shape, -1), "float32"))
     else:
-        low.give(op, "Out", low.op("one_hot", {"depth": depth}, X=x))
+        low.give(
+            op, "Out", _within(low, x, depth) if op.attr("allow_out_of_range") else _marked(low, x, depth)
+        )
+
+
+def _marked(low: Lowering, x: EngineVariable, depth: int) -> EngineVariable:
+    return low.op("one_hot", {"depth": depth}, X=x)
+
+
+def _within(low: Lowering, x: EngineVariable, depth: int) -> EngineVariable:
+    """Zeros where there is no such place."""
+    known = low.op(
+        "logical_and",
+        X=low.op("greater_equal", X=x, Y=number(low, 0, x)),
+        Y=low.op("less_than", X=x, Y=number(low, depth, x)),
+    )
+    marked = _marked(low, low.op("elementwise_mul", X=x, Y=known), depth)
+    kept = low.op("unsqueeze", {"axes": (len(x.shape),)}, X=as_float(low, known))
+    return low.op("elementwise_mul", X=marked, Y=kept)
 
 
 @lowers("top_k", k=1)
@@ -131,6 +150,25 @@ def _argsort(low: Lowering, op: Operator) -> None:
     found = low.builder.ops("argsort", told, X=x)
     low.give(op, "Out", found["Out"])
     low.give(op, "Indices", found["Indices"], dtype=VarType.INT64)
+
+
+@lowers("kthvalue", k=1, axis=-1, keepdim=False)
+def _kth(low: Lowering, op: Operator) -> None:
+    """The k-th smallest, counted from 1; an axis of open size has that of a run."""
+    x, k = low.input(op, "X").variable, int(op.attr("k"))
+    axis = from_zero(int(op.attr("axis")), x)
+    size = open_size(low, op) if x.shape[axis] < 0 else x.shape[axis]
+    if k < 1 or 0 <= size < k:
+        known = f"from 1 to {size}" if size > 0 else "1 or more"
+        place = f"operator 'kthvalue' (written at {op.where})"
+        raise BadProgram(f"{place}: k is {known} along axis {axis}, not {k}")
+    found = low.builder.ops("argsort", {"axis": axis, "descending": False}, X=x)
+    kth = {"axes": (axis,), "starts": (k - 1,), "ends": (k,), "clamps": True}
+    for slot, source, dtype in (("Out", "Out", None), ("Indices", "Indices", VarType.INT64)):
+        each = low.op("slice", kth, X=found[source])
+        if not op.attr("keepdim"):
+            each = low.op("squeeze", {"axes": (axis,)}, X=each)
+        low.give(op, slot, each, () if axis == 0 else None, dtype=dtype)
 
 
 @lowers("multiplex")

@@ -57,9 +57,10 @@ def _normalized(low: Lowering, op: Operator) -> EngineVariable:
         "epsilon": float(op.attr("epsilon")),
         "is_test": bool(op.attr("is_test") or low.is_test),
         "use_global_stats": bool(op.attr("use_global_stats")),
+        "passes_one": True,
     }
-    weights = {slot: low.input(op, slot).variable for slot in ("Scale", "Bias")}
     kept = {slot: low.parameter(op, slot) for slot in ("Mean", "Variance")}
+    weights = {slot: _or_all(low, op, slot, kept["Mean"].shape) for slot in ("Scale", "Bias")}
     by = [low.input(op, slot).variable for slot in _MOMENTUM if low.has(op, slot) and not low.again]
     if by:
         found = low.builder.ops(
@@ -70,6 +71,14 @@ def _normalized(low: Lowering, op: Operator) -> EngineVariable:
     low.give(op, "SavedMean", found["SavedMean"], ())
     low.give(op, "SavedVariance", found["SavedInverse"], ())
     return found["Out"] if x is whole else in_shape(low, found["Out"], whole.shape, whole)
+
+
+def _or_all(low: Lowering, op: Operator, slot: str, shape: tuple[int, ...]) -> EngineVariable:
+    """A scale or a bias; of those that there are none, what changes nothing."""
+    if low.has(op, slot):
+        return low.input(op, slot).variable
+    told = {"shape": shape, "value": float(slot == "Scale"), "dtype": "float32"}
+    return low.op("fill_constant", told)
 
 
 def _scaled(low: Lowering, op: Operator, out: EngineVariable, shape: tuple[int, ...]) -> EngineVariable:
@@ -100,9 +109,12 @@ def _layer_norm(low: Lowering, op: Operator) -> None:
 @lowers("instance_norm", epsilon=1e-5)
 def _instance_norm(low: Lowering, op: Operator) -> None:
     x = low.input(op, "X").variable
+    channels, *sides = x.shape[1:]
     told = {"begin_norm_axis": 2, "epsilon": float(op.attr("epsilon"))}
-    found = low.builder.ops("standardize", told, X=x)
-    low.give(op, "Y", _scaled(low, op, found["Out"], (x.shape[1], *(1,) * (len(x.shape) - 2))))
+    alone = x if sides else low.op("reshape", {"shape": (-1, channels, 1)}, X=x)  # each is its own mean
+    found = low.builder.ops("standardize", told, X=alone)
+    out = found["Out"] if sides else low.op("reshape", {"shape": (-1, channels)}, X=found["Out"])
+    low.give(op, "Y", _scaled(low, op, out, (channels, *(1,) * len(sides))))
     low.give(op, "SavedMean", found["Mean"], ())
     low.give(op, "SavedVariance", found["Variance"], ())
 

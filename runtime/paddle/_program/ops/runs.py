@@ -10,7 +10,7 @@ from math import prod
 
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.description.operator import Operator
-from paddle._program.errors import BadProgram
+from paddle._program.errors import NoSequences
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.value import Value
 
@@ -20,9 +20,10 @@ def sequences(low: Lowering, op: Operator, slot: str) -> Value:
     value = low.input(op, slot)
     if not value.runs:
         name = op.input(slot)[0]
-        raise BadProgram(
+        raise NoSequences(
             f"operator {op.type!r} works on sequences, and {name!r} in slot {slot!r} has none (lod_level 0): "
-            "declare its data with lod_level=1 and feed LoDTensors, or use layers.lod_reset"
+            "declare its data with lod_level=1 and feed LoDTensors, or use layers.lod_reset",
+            name,
         )
     return value
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from math import prod
 
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.description.dtypes import VarType, dtype_of
+from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype
 from paddle._program.description.operator import Operator
-from paddle._program.errors import BadProgram
+from paddle._program.errors import BadProgram, NoSequences
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
 from paddle._program.ops.runs import constant, matrix, picked, sequences, shaped, unpadded
 from paddle._program.ops.sizes import known_sizes
 
+_DENSE = 3  # axes of a batch of sequences that is no LoDTensor
 _REDUCED = {"AVERAGE": "average", "SUM": "sum", "SQRT": "sqrt"}
 
 
@@ -75,7 +76,7 @@ def _sequence_expand(low: Lowering, op: Operator) -> None:
         low.give(op, "Out", picked(low, x.variable, found["Rows"]), (found["Out"],))
     elif is_last:
         rows = low.op("sequence_expand", X=matrix(low, x.variable), Offsets=times, Like=y.variable)
-        low.give(op, "Out", shaped(low, rows, x.variable), y.runs if len(y.runs) == 1 else ())
+        low.give(op, "Out", shaped(low, rows, x.variable), ())
     else:
         low.give(op, "Out", picked(low, x.variable, low.op("row_repeat", Times=times)), ())
 
@@ -93,7 +94,7 @@ def _sequence_concat(low: Lowering, op: Operator) -> None:
     values = low.inputs(op, "X")
     for name, value in zip(op.input("X"), values, strict=True):
         if not value.runs:
-            raise BadProgram(f"sequence_concat joins sequences, and {name!r} has none (lod_level 0)")
+            raise NoSequences(f"sequence_concat joins sequences, and {name!r} has none (lod_level 0)", name)
     first, *others = values
     rows, offsets = matrix(low, first.variable), first.runs[-1]
     for each in others:
@@ -134,7 +135,8 @@ def _sequence_pad(low: Lowering, op: Operator) -> None:
     if pad.dtype != x.variable.dtype:
         pad = low.op("cast", {"dtype": x.variable.dtype}, X=pad)
     lengths = low.op("sequence_lengths", Offsets=x.runs[-1])
-    places = low.op("count_up", {"maxlen": op.attr("padded_length"), "holds_all": True}, X=lengths)
+    (longest,) = low.told.get(x.runs[-1].name, (op.attr("padded_length"),))
+    places = low.op("count_up", {"maxlen": longest, "holds_all": True}, X=lengths)
     rows = low.op("sequence_pad", X=x.variable, Offsets=x.runs[-1], Pad=pad, Places=places)
     low.give(op, "Out", rows, x.runs[:-1])
     low.give(op, "Length", lengths, x.runs[:-1])
@@ -152,9 +154,13 @@ def _sequence_mask(low: Lowering, op: Operator) -> None:
     most = op.attr("maxlen")
     if low.has(op, "MaxLenTensor"):
         (most,) = known_sizes(low, op, "", "MaxLenTensor") or (-1,)
-    places = low.op("count_up", {"maxlen": most}, X=x)
-    dtype = "float32" if kind in (VarType.FP16, VarType.FP32, VarType.FP64) else "int64"
-    low.give(op, "Y", low.op("sequence_mask", {"dtype": dtype}, X=x, Places=places), (), dtype=kind)
+    whole = x
+    if x.dtype == "float32":  # a place is within while it is less than x, and the greatest x is cut
+        whole = low.op("cast", {"dtype": "int64"}, X=x)
+        x = low.op("cast", {"dtype": "int64"}, X=low.op("ceil", X=x))
+    places = low.op("count_up", {"maxlen": most}, X=whole)
+    mask = low.op("sequence_mask", {"dtype": engine_dtype(kind)}, X=x, Places=places)
+    low.give(op, "Y", mask, (), dtype=kind)
 
 
 @lowers("sequence_enumerate", win_size=1, pad_value=0)
@@ -167,15 +173,12 @@ def _sequence_enumerate(low: Lowering, op: Operator) -> None:
 
 @lowers("sequence_scatter")
 def _sequence_scatter(low: Lowering, op: Operator) -> None:
-    x, ids = low.input(op, "X"), sequences(low, op, "Ids")
+    """Of more axes the places are those of all numbers of a row."""
+    x, ids, updates = low.input(op, "X"), sequences(low, op, "Ids"), low.input(op, "Updates").variable
     out = low.op(
-        "sequence_scatter",
-        X=x.variable,
-        Ids=ids.variable,
-        Offsets=ids.runs[-1],
-        Updates=low.input(op, "Updates").variable,
+        "sequence_scatter", X=matrix(low, x.variable), Ids=ids.variable, Offsets=ids.runs[-1], Updates=updates
     )
-    low.give(op, "Out", out, x.runs)
+    low.give(op, "Out", shaped(low, out, x.variable), x.runs)
 
 
 @lowers("sequence_conv", contextLength=1, contextStart=0, contextStride=1, paddingTrainable=False)
@@ -189,14 +192,33 @@ def _sequence_conv(low: Lowering, op: Operator) -> None:
 @lowers("row_conv")
 def _row_conv(low: Lowering, op: Operator) -> None:
     """Each row with those that follow, each weighed by its own row of the filter, column by column."""
-    x, weights = sequences(low, op, "X"), low.input(op, "Filter").variable
-    length, width = weights.shape
+    weights = low.input(op, "Filter").variable
+    if not (found := low.input(op, "X")).runs and len(found.variable.shape) == _DENSE:
+        low.give(op, "Out", _ahead(low, found.variable, weights))
+        return
+    x, (length, width) = sequences(low, op, "X"), weights.shape
     window = {"start": 0, "length": length}
     seen = low.op("sequence_window", window, X=x.variable, Offsets=x.runs[-1])
     flat = low.op("reshape", {"shape": (1, length * width)}, X=weights)
     weighed = low.op("elementwise_mul", X=seen, Y=flat)
     out = low.op("reduce_sum", {"dim": 1}, X=low.op("reshape", {"shape": (-1, length, width)}, X=weighed))
     low.give(op, "Out", out, x.runs)
+
+
+def _ahead(low: Lowering, x: EngineVariable, weights: EngineVariable) -> EngineVariable:
+    """The same of a batch of sequences of one length, (batch, length, width): behind the last there is 0."""
+    (count, width), length = weights.shape, x.shape[1]
+    if length == -1:
+        raise BadProgram("operator 'row_conv': the length of what is no LoDTensor, axis 1, must be known")
+    padded = low.op("pad", {"paddings": ((0, 0), (0, count - 1), (0, 0)), "value": 0.0}, X=x)
+    out: EngineVariable | None = None
+    for ahead in range(count):
+        seen = low.op("slice", {"axes": (1,), "starts": (ahead,), "ends": (ahead + length,)}, X=padded)
+        one = low.op("slice", {"axes": (0,), "starts": (ahead,), "ends": (ahead + 1,)}, X=weights)
+        part = low.op("elementwise_mul", X=seen, Y=low.op("reshape", {"shape": (1, 1, width)}, X=one))
+        out = part if out is None else low.op("elementwise_add", X=out, Y=part)
+    assert out is not None  # a filter has a row at least
+    return out
 
 
 @lowers("lod_reset", target_lod=(), append=False)
@@ -210,11 +232,15 @@ def _lod_reset(low: Lowering, op: Operator) -> None:
     else:
         y = low.input(op, "Y")
         runs = y.runs or (low.op("reshape", {"shape": (-1,)}, X=y.variable),)
+        if y.runs:  # these are all, appended or not
+            low.give(op, "Out", x.variable, runs)
+            return
     low.give(op, "Out", x.variable, (*x.runs, *runs) if op.attr("append") else runs)
 
 
 @lowers("im2sequence", kernels=(1, 1), strides=(1, 1), paddings=(0, 0, 0, 0), out_stride=(1, 1))
 def _im2sequence(low: Lowering, op: Operator) -> None:
     attrs = {name: tuple(op.attr(name)) for name in ("kernels", "strides", "paddings")}
-    made = low.builder.ops("image_windows", attrs, X=low.input(op, "X").variable)
-    low.give(op, "Out", made["Out"], (made["Offsets"],))
+    image = low.input(op, "X").variable
+    rows = low.op("image_windows", attrs, X=image)
+    low.give(op, "Out", rows, (low.op("even_offsets", X=rows, Of=image),))

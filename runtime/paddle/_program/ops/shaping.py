@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
-
-import numpy as np
 
 from paddle._engine.program import Variable as EngineVariable
 from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype
@@ -13,7 +10,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
-from paddle._program.ops.sizes import Size, anything, in_sizes, known_size, known_sizes, sizes_given
+from paddle._program.ops.sizes import Size, anything, in_shape, in_sizes, known_size, known_sizes, sizes_given
 
 
 def axes_of(given: int | Sequence[int]) -> tuple[int, ...]:
@@ -214,7 +211,9 @@ def _crop(low: Lowering, op: Operator) -> None:
     axes = [at for at, size in enumerate(shape) if size != -1 or begins[at]]
     ends = tuple(_FAR if shape[at] == -1 else begins[at] + shape[at] for at in axes)
     told = {"axes": tuple(axes), "starts": tuple(begins[at] for at in axes), "ends": ends, "clamps": True}
-    low.give(op, "Out", low.op("slice", told, X=x) if axes else x, () if 0 in axes else None)
+    part = low.op("slice", told, X=x) if axes else x
+    sizes = tuple(part.shape[at] if size == -1 else size for at, size in enumerate(shape))
+    low.give(op, "Out", in_shape(low, part, sizes, part), () if 0 in axes else None)
 
 
 _FAR = 2**31 - 1
@@ -255,9 +254,9 @@ def _expand_as(low: Lowering, op: Operator) -> None:
     x = low.input(op, "X").variable
     times = _times(x.shape, like.variable.shape)
     if times is None:
-        low.give(op, "Out", low.op("expand_as", X=x, Like=like.variable), like.runs)
+        low.give(op, "Out", low.op("expand_as", X=x, Like=like.variable), ())
     else:
-        low.give(op, "Out", low.op("tile", {"times": times}, X=x), like.runs)
+        low.give(op, "Out", low.op("tile", {"times": times}, X=x), ())
 
 
 def _times(sizes: Sequence[int], wanted: Sequence[int]) -> tuple[int, ...] | None:
@@ -293,67 +292,6 @@ def _expand_as_v2(low: Lowering, op: Operator) -> None:
         return
     x = low.input(op, "X").variable
     low.give(op, "Out", low.op("expand", {"shape": axes_of(op.attr("target_shape"))}, X=x))
-
-
-@lowers("pad", paddings=(), pad_value=0.0)
-def _pad(low: Lowering, op: Operator) -> None:
-    told = axes_of(op.attr("paddings"))
-    around = tuple(zip(told[::2], told[1::2], strict=True))
-    attrs = {"paddings": around, "value": float(op.attr("pad_value"))}
-    low.give(op, "Out", low.op("pad", attrs, X=low.input(op, "X").variable))
-
-
-@lowers("pad_constant_like", pad_value=0.0)
-def _pad_like(low: Lowering, op: Operator) -> None:
-    """Y behind which elements stand until it has the sizes of X."""
-    x, y = low.input(op, "X").variable, low.input(op, "Y").variable
-    pairs = list(enumerate(zip(x.shape, y.shape, strict=True)))
-    if any(-1 in pair and pair[0] != pair[1] for _, pair in pairs) or (-1 in y.shape and not low.infers):
-        pairs = [(axis, (_known(op, x, axis), _known(op, y, axis))) for axis, _ in pairs]
-    around = tuple((0, whole - own) for _, (whole, own) in pairs)
-    low.give(op, "Out", low.op("pad", {"paddings": around, "value": float(op.attr("pad_value"))}, X=y))
-
-
-@lowers("pad2d", paddings=(0, 0, 0, 0), mode="constant", pad_value=0.0, data_format="NCHW")
-def _pad2d(low: Lowering, op: Operator) -> None:
-    x, mode = low.input(op, "X").variable, op.attr("mode")
-    first = 2 if op.attr("data_format") == "NCHW" else 1
-    told = known_sizes(low, op, "paddings", "", "Paddings")
-    if told is None:
-        shape = tuple(-1 if axis in (first, first + 1) else size for axis, size in enumerate(x.shape))
-        low.give(op, "Out", anything(low, shape, x.dtype))
-        return
-    top, bottom, left, right = told
-    sides = {first: (top, bottom), first + 1: (left, right)}
-    if mode == "constant":
-        around = tuple(sides.get(axis, (0, 0)) for axis in range(4))
-        out = low.op("pad", {"paddings": around, "value": float(op.attr("pad_value"))}, X=x)
-    elif mode in _MARGINS:
-        out = x
-        for axis, (before, behind) in sides.items():
-            out = _margin(
-                low, out, axis, np.pad(np.arange(_known(op, x, axis)), (before, behind), _MARGINS[mode])
-            )
-    else:
-        raise BadProgram(f"operator 'pad2d': mode is constant, reflect or edge, not {mode!r}")
-    low.give(op, "Out", out)
-
-
-_MARGINS: dict[str, Literal["reflect", "edge"]] = {"reflect": "reflect", "edge": "edge"}
-
-
-def _known(op: Operator, x: EngineVariable, axis: int) -> int:
-    if x.shape[axis] < 0:
-        raise BadProgram(f"operator {op.type!r}: the size of axis {axis} of {list(x.shape)} must be known")
-    return x.shape[axis]
-
-
-def _margin(low: Lowering, x: EngineVariable, axis: int, places: np.ndarray) -> EngineVariable:
-    """The elements of these places along an axis."""
-    if len(places) == x.shape[axis]:
-        return x
-    values = {"values": tuple(places.tolist()), "shape": (len(places),), "dtype": "int64"}
-    return low.op("gather", {"axis": axis}, X=x, Index=low.op("assign_value", values))
 
 
 @lowers("reverse", "flip", axis=())

@@ -2,25 +2,29 @@
 
 Both are one operator with a block, whose attributes say which of its names stand for what: ``steps`` for the
 element of a moment, ``statics`` for what is the same at all moments, ``memories`` for what was remembered,
-``nexts`` for what is remembered next, ``results`` for what is given. StaticRNN's is read as the
+``nexts`` for what is remembered next, ``results`` for what is given, ``ranked`` for memories that begin in
+the order of lengths. StaticRNN's is read as the
 original writes it, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from paddle._engine.program import Variable as EngineVariable
 from paddle._engine.steps.recurrence import Recurrence
 from paddle._program.description.block import Block
 from paddle._program.description.operator import Operator
-from paddle._program.errors import BadProgram
+from paddle._program.errors import BadProgram, NoSequences
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
 from paddle._program.lowering.value import Value
+from paddle._program.ops.runs import picked
 from paddle._program.ops.sizes import anything
 
 _NAMES: dict[str, Any] = {
-    **dict.fromkeys(("steps", "statics", "memories", "nexts", "boots", "results"), ()),
+    **dict.fromkeys(("steps", "statics", "memories", "nexts", "boots", "results", "ranked"), ()),
     "starts": (),
     "reverse": False,
 }
@@ -38,20 +42,25 @@ def _dynamic(low: Lowering, op: Operator) -> None:
     inner = low.inside(op.attr("sub_block"), recurrence.step, around)
     for name, value in zip(op.attr("steps"), low.inputs(op, "Steps"), strict=True):
         if not value.runs:
-            raise BadProgram(
-                f"DynamicRNN.step_input takes sequences, and {op.input('Steps')[0]!r} has none (lod_level 0)"
+            said = op.input("Steps")[len(along)]
+            raise NoSequences(
+                f"DynamicRNN.step_input takes sequences, and {said!r} has none (lod_level 0)", said
             )
         along.append(value)
         inner.env[name] = _of_moment(recurrence, value)
     for name, value in zip(op.attr("statics"), low.inputs(op, "Statics"), strict=True):
         inner.env[name] = _standing(recurrence, value)
-    remembered = [_remembered(low, inner, recurrence, op, each) for each in range(len(op.attr("memories")))]
+    runs = along[0].runs if along else ()
+    count = len(op.attr("memories"))
+    remembered = [_remembered(low, inner, recurrence, op, each, runs) for each in range(count)]
     inner.lower(inner.block.ops)
     for memory, name in zip(remembered, op.attr("nexts"), strict=True):
         recurrence.remember(memory, inner.value(name).variable)
-    made = recurrence.done([inner.value(name).variable for name in op.attr("results")])
-    for index, rows in enumerate(made):
-        low.give(op, "Out", rows, along[0].runs[:1], index=index)
+    results = [inner.value(name) for name in op.attr("results")]
+    made = recurrence.done([each.variable for each in results])
+    for index, (rows, result) in enumerate(zip(made, results, strict=True)):
+        ends = recurrence.ends(result.variable) if result.runs else None
+        low.give(op, "Out", rows, along[0].runs[:1] + (() if ends is None else (ends,)), index=index)
 
 
 def _of_moment(recurrence: Recurrence, value: Value) -> Value:
@@ -71,15 +80,31 @@ def _standing(recurrence: Recurrence, value: Value) -> Value:
     return Value(recurrence.shared(value.variable))
 
 
-def _remembered(low: Lowering, inner: Lowering, recurrence: Recurrence, op: Operator, at: int) -> Any:
+def _remembered(
+    low: Lowering,
+    inner: Lowering,
+    recurrence: Recurrence,
+    op: Operator,
+    at: int,
+    runs: Sequence[EngineVariable],
+) -> Any:
     name, boot = op.attr("memories")[at], op.attr("boots")[at]
     described = inner.block._var_recursive(name)
     width, start = described.shape[-1], op.attr("starts")[at]
     first = low.value(boot).variable if boot else None
+    if first is not None and runs and name in op.attr("ranked"):
+        first = picked(low, first, _ranks(low, runs[0]))
     dtype = "float32" if first is None else first.dtype
     memory = recurrence.memory(width, first, start=start, dtype=dtype)
     inner.env[name] = Value(memory)
     return memory
+
+
+def _ranks(low: Lowering, offsets: EngineVariable) -> EngineVariable:
+    """The place of each sequence among all by their lengths, the longest first."""
+    lengths = low.op("sequence_lengths", Offsets=offsets)
+    order = low.builder.ops("argsort", {"axis": 0, "descending": True}, X=lengths)["Indices"]
+    return low.builder.ops("argsort", {"axis": 0, "descending": False}, X=order)["Indices"]
 
 
 @lowers("recurrent", **_NAMES)

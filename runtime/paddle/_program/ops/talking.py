@@ -44,7 +44,9 @@ def _listen_and_serv(host: Host, op: Operator) -> None:
         def tell(address: str, port: int) -> None:
             leaving.callback(_tell_port(port))
 
-        serve(op.attr("endpoint"), op.attr("Fanin"), on_ready=tell)
+        begins = op.block.program._beginning
+        told = {} if begins is None else {"tables": begins.tables, "arrays": begins.arrays}
+        serve(op.attr("endpoint"), op.attr("Fanin"), on_ready=tell, **told)
 
 
 def _tell_port(port: int) -> Callable[[], None]:

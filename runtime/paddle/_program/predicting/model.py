@@ -30,6 +30,14 @@ class Model:
     feeds: Sequence[str]
     targets: Sequence[str]
 
+    def made_of(self, target: str) -> str:
+        """What was asked for where the program was saved: a saved one ends with scales by 1, whose names are
+        those of its targets (files/inference.py)."""
+        ops = self.program.global_block().ops
+        maker = next((op for op in reversed(ops) if target in op.output_arg_names), None)
+        is_named = maker is not None and maker.type == "scale" and target.startswith("save_infer_model/")
+        return str(maker.input("X")[0]) if maker is not None and is_named else target
+
     def compute(self, executor: Executor, values: Mapping[str, LoDTensor]) -> list[LoDTensor]:
         """What it makes of the values of its feeds, in the order of its targets."""
         if lacking := [name for name in self.feeds if name not in values]:

@@ -180,7 +180,7 @@ class PaddlePredictor(Runner):
 
     def get_output_tensor(self, name: str) -> ZeroCopyTensor:
         """The output of that name, to copy from."""
-        return ZeroCopyTensor(self._handle(name, self._outputs, "output"))
+        return ZeroCopyTensor(self._output(name))
 
     def zero_copy_run(self) -> bool:
         """Compute the outputs of what was copied to the inputs."""

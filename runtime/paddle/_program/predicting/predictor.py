@@ -31,6 +31,7 @@ class Runner:
         self._executor = Executor()
         self._inputs = {name: Tensor(name) for name in model.feeds}
         self._outputs = {name: Tensor(name) for name in model.targets}
+        self._made_of = {model.made_of(name): name for name in model.targets}
 
     def get_input_names(self) -> list[str]:
         """The names of its inputs, in the model's order."""
@@ -39,6 +40,10 @@ class Runner:
     def get_output_names(self) -> list[str]:
         """The names of its outputs, in the model's order."""
         return list(self._model.targets)
+
+    def _output(self, name: str) -> Tensor:
+        """The output of that name, or that of the variable which it was in the program that was saved."""
+        return self._handle(self._made_of.get(name, name), self._outputs, "output")
 
     def _handle(self, name: str, among: Mapping[str, Tensor], what: str) -> Tensor:
         if name not in among:
@@ -69,7 +74,7 @@ class Predictor(Runner):
 
     def get_output_handle(self, name: str) -> Tensor:
         """The output of that name, to copy from."""
-        return self._handle(name, self._outputs, "output")
+        return self._output(name)
 
     def run(self, inputs: Sequence[Any] | None = None) -> list[np.ndarray] | None:
         """Compute the outputs of what was copied to the inputs. ``inputs``: arrays in the order of their

@@ -7,7 +7,7 @@ sampler.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from paddle._data.collating import default_collate_fn, default_convert_fn
@@ -15,23 +15,36 @@ from paddle._data.gathering import Gathering
 from paddle._data.samplers import BatchSampler
 from paddle._data.samples import Dataset, IterableDataset
 from paddle._program.errors import BadArgument
-from paddle._program.reading.feeders import of_arrays
+from paddle._program.reading.feeders import Feeder, of_arrays
 from paddle._program.reading.loader import DatasetLoader, GeneratorLoader
 
 __all__ = ["DataLoader"]
 
 
+class Batch(list[Any]):
+    """The fields of a batch, which ``Executor.run(feed=...)`` takes, too: ``named`` is what it feeds."""
+
+    def __init__(self, fields: Iterable[Any], feeder: Feeder) -> None:
+        super().__init__(fields)
+        self._feeder = feeder
+
+    @property
+    def named(self) -> Mapping[str, Any]:
+        """The fields by the names of the variables that they are for."""
+        return self._feeder(list(self))
+
+
 class DataLoader:
-    """``dataset``: a Dataset or IterableDataset. ``feed_list``: variables that its fields are for; without
-    it, or with ``return_list``, a batch is a list of arrays. ``num_workers``: processes that read; 0 for
-    none."""
+    """``dataset``: a Dataset or IterableDataset. ``feed_list``: variables that its fields are for.
+    ``return_list``: a batch is a list of its fields, as it is from 2.2 on, which may be fed where there is a
+    feed_list, as to 2.1; or else a list of one dict. ``num_workers``: processes that read; 0 for none."""
 
     def __init__(
         self,
         dataset: Any,
         feed_list: Sequence[Any] | None = None,
         places: Any = None,
-        return_list: bool = False,
+        return_list: bool = True,
         batch_sampler: Any = None,
         batch_size: int | None = 1,
         shuffle: bool = False,
@@ -39,6 +52,7 @@ class DataLoader:
         collate_fn: Callable[[Any], Any] | None = None,
         num_workers: int = 0,
         use_buffer_reader: bool = True,
+        prefetch_factor: int = 2,
         use_shared_memory: bool = True,
         timeout: float = 0,
         worker_init_fn: Callable[[int], Any] | None = None,
@@ -59,7 +73,7 @@ class DataLoader:
         self.feed_list, self.return_list, self.drop_last = feed_list, return_list, drop_last
         self.num_workers, self.timeout, self.worker_init_fn = num_workers, timeout, worker_init_fn
         self.collate_fn = collate_fn or (default_convert_fn if self._is_single else default_collate_fn)
-        self._feeder = of_arrays(feed_list) if feed_list and not return_list else None
+        self._feeder = of_arrays(feed_list) if feed_list else None
 
     @property
     def _is_single(self) -> bool:
@@ -73,10 +87,11 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         for batch in self._gathering():
-            if self._feeder is not None:
-                yield [self._feeder(batch)]
+            fields = batch if isinstance(batch, list | tuple | Mapping) else [batch]
+            if self._feeder is None or (self.return_list and isinstance(fields, Mapping)):
+                yield fields
             else:
-                yield batch if isinstance(batch, list | tuple | Mapping) else [batch]
+                yield Batch(fields, self._feeder) if self.return_list else [self._feeder(batch)]
 
     def __call__(self) -> Iterator[Any]:
         return iter(self)

@@ -17,6 +17,7 @@ raised.
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -69,6 +70,11 @@ class FetchHandler:
         )
 
 
+def _say(line: str) -> None:
+    """Print it at once with what ends it, or two threads may print one line."""
+    print(f"{line}\n", end="", flush=True)
+
+
 @dataclass(slots=True, kw_only=True)
 class Watch:
     """What is shown of the batches of the first thread, how often."""
@@ -98,7 +104,7 @@ class Watch:
         if told:
             names = self.fetch_info or [getattr(each, "name", str(each)) for each in told]
             values = [f"{name}: {_plain(value)}" for name, value in zip(names, found, strict=False)]
-            print(f"batch: {number}, {', '.join(values)}", flush=True)
+            _say(f"batch: {number}, {', '.join(values)}")
         if asked and handler is not None:
             values_of = dict(zip(handler.var_dict, found[len(told) :], strict=True))
             arrays: Any = {name: np.asarray(value) for name, value in values_of.items()}
@@ -133,22 +139,28 @@ class Pass:
             raise self._errors[0]
 
     def _in_threads(self, streams: Sequence[Iterator[Records]]) -> None:
+        ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+        def work(number: int, stream: Iterator[Records]) -> None:
+            try:
+                self._work(number, stream)
+            finally:
+                ended.put(number)
+
         threads = [
-            threading.Thread(target=self._work, args=(number, stream), name=f"train-{number}", daemon=True)
+            threading.Thread(target=work, args=(number, stream), name=f"train-{number}", daemon=True)
             for number, stream in enumerate(streams)
         ]
         try:
             for thread in threads:
                 thread.start()
-            for thread in threads:
-                thread.join()
+            for _ in threads:
+                ended.get()  # no join: a thread of which one was interrupted counts as ended (CPython 3.11)
         except BaseException:  # an interrupt
             self._is_over.set()
-            ends_s = time.monotonic() + _LEAVING_S
-            for thread in threads:
-                if thread.is_alive():
-                    thread.join(max(0.0, ends_s - time.monotonic()))
+            _leave(threads)
             raise
+        _leave(threads)
 
     def _work(self, number: int, stream: Any) -> None:
         began_s, batches = time.monotonic(), 0
@@ -159,7 +171,7 @@ class Pass:
             self._errors.append(error)
             self._is_over.set()
         if self._debug:
-            print(f"thread {number}: {batches} batches in {time.monotonic() - began_s:.3f} s", flush=True)
+            _say(f"thread {number}: {batches} batches in {time.monotonic() - began_s:.3f} s")
 
     def _batches(self, number: int, stream: Iterator[Records]) -> int:
         """Run them; how many there were."""
@@ -174,6 +186,14 @@ class Pass:
                 else:
                     run(feed, [])
         return batches
+
+
+def _leave(threads: Sequence[threading.Thread]) -> None:
+    """Wait until they have ended, but not for ever."""
+    ends_s = time.monotonic() + _LEAVING_S
+    for thread in threads:
+        if thread.is_alive():
+            thread.join(max(0.0, ends_s - time.monotonic()))
 
 
 def train(

@@ -107,9 +107,10 @@ def py_reader(
             "there is one of each for a variable"
         )
     block = default_main_program().global_block()
+    read = unique_name.generate("read_file")
     variables = [
         block.create_var(
-            name=unique_name.generate("_py_reader_data"),
+            name=unique_name.generate(f"{read}.tmp"),
             shape=tuple(shape),
             dtype=dtype,
             lod_level=level,

@@ -36,7 +36,7 @@ from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.parts import joined
 from paddle._program.running.places import checked
 from paddle._program.running.pruning import asks_for_updates, pruned
-from paddle._program.running.ranges import check_range
+from paddle._program.running.ranges import as_whole, check_range
 from paddle._program.running.ready import Ready, ready_of
 from paddle._program.running.scope import Scope, global_scope
 
@@ -87,14 +87,17 @@ class Executor:
 
         ``return_numpy``: as arrays, else as LoDTensors, which keep where sequences begin. ``use_prune``: run
         what these and updates depend on, and nothing else. If what ``minimize`` returns is among them, that
-        is done, and of updates those alone are run. What is named after a feed or a fetch, a cache or a merge
-        changes nothing.
+        is done, and of updates those alone are run. ``return_merged``: False lists, of a CompiledProgram,
+        what each place found; there is one. What is named after a feed, a fetch or a cache changes nothing.
         """
         if self._closed:
             raise BadArgument("this Executor was closed: make another one")
         if getattr(program, "_is_inference", False):
             found: list[Any] = program._predictor.run(feed)
             return found
+        if not (return_merged or program is None or isinstance(program, Program)):
+            rest: dict[str, Any] = {"scope": scope, "return_numpy": return_numpy, "use_prune": use_prune}
+            return [[each] for each in self.run(program, feed, fetch_list, **rest)]
         program = _program_of(default_main_program() if program is None else program)
         scope = global_scope() if scope is None else scope
         values = _fed(feed, program)
@@ -133,6 +136,7 @@ class Executor:
             return _prepare(program, list(values), names, scope, self._lock)
 
         ready = ready_of(scope, self, program, (tuple(values), tuple(names)), make)
+        values |= {name: as_whole(values[name], dtype) for name, dtype in ready.whole}
         for name, dtype in ready.whole:
             check_range(name, np.asarray(values[name]), dtype)
         if ready.lasting:
@@ -191,11 +195,13 @@ class Executor:
         self.train_from_dataset(program, *arguments, **named)
 
     def close(self) -> None:
-        """Say goodbye; a distributed program's parameter servers are told."""
+        """Say goodbye; a distributed program's parameter servers are told. Those of fleet are not, whose
+        worker may go on with another executor: ``fleet.stop_worker()`` tells them."""
         known = [program for each in (self, *self._threads) for program in each._programs]
         carriers = [program._carrier for program in known if program._carrier is not None]
         for carrier in carriers:
-            carrier.close()
+            if not carrier.outlives_executors:
+                carrier.close()
         if not carriers:  # another one, such as a ParallelExecutor, has run what is trained
             close_all()
         self._closed = True
@@ -313,8 +319,9 @@ def _shown(value: Any, name: str, return_numpy: bool) -> Any:
 def _fed(feed: Any, program: Program) -> dict[str, Any]:
     if feed is None:
         return {}
+    feed = getattr(feed, "named", feed)  # of a DataLoader's batch
     if isinstance(feed, list | tuple) and feed:
-        feed = feed[0] if len(feed) == 1 else joined(feed)
+        feed = feed[0] if len(feed) == 1 else joined(feed, program.global_block()._find_var_recursive)
     if not isinstance(feed, Mapping):
         raise BadArgument(f"feed is a dict of names to values, not {type(feed).__name__}")
     found: dict[str, Any] = {}
@@ -322,7 +329,14 @@ def _fed(feed: Any, program: Program) -> dict[str, Any]:
     for name, value in feed.items():
         key = name if type(name) is str else name.name if isinstance(name, Variable) else str(name)
         is_one = type(value) is np.ndarray or isinstance(value, np.ndarray | LoDTensor)
-        found[key] = value if is_one else _array(key, value, known._find_var_recursive(key))
+        made = value if is_one else _array(key, value, known._find_var_recursive(key))
+        if type(made) is np.ndarray and made.dtype.kind in "OSU":
+            shown = " ".join(repr(value).split())
+            raise BadArgument(
+                f"feed gives {key!r} no numbers (dtype {made.dtype}) but {shown:.60}: feed an array of "
+                "numbers, and lists of unequal length as fluid.create_lod_tensor(data, lengths, place)"
+            )
+        found[key] = made
     return found
 
 
@@ -332,7 +346,7 @@ def _array(name: str, value: Any, described: Variable | None) -> Any:
         found = np.asarray(value)
     except ValueError as error:
         raise BadArgument(
-            f"feed gives {name!r} what is no array, lists of unequal length perhaps ({error}): pad them, or "
+            f"feed gives {name!r} what is not an array, lists of unequal length, say ({error}): pad them, or "
             "feed sequences as fluid.create_lod_tensor(data, lengths, place)"
         ) from error
     if described is None or found.dtype.kind not in "biuf":

@@ -21,8 +21,6 @@ Array = np.ndarray
 Lod = list[list[int]]
 
 _NAMES = {"float32": "float", "float64": "double", "int64": "int64_t", "int32": "int", "bool": "bool"}
-_SHOWN = 10
-"""Of more numbers than these a text shows the first ones."""
 
 
 class LoDTensor:
@@ -155,26 +153,24 @@ class LoDTensor:
         return self.array()[index]
 
     def __str__(self) -> str:
+        """As 1.8 writes it, all numbers in one line: programs cut it to pieces."""
         if self._array is None:
-            return "  - not initialized\n"
+            return "\tnot initialized\n"
         lod = ", ".join("{" + ", ".join(map(str, level)) + "}" for level in self._lod)
         name = self._array.dtype.name
-        values = [f"{each:g}" if isinstance(each, float) else str(each) for each in self._flat()]
         lines = [
-            *([f"lod: {{{lod}}}"] if self._lod else []),
-            "place: CPUPlace",
-            f"shape: {self.shape()}",
+            f"lod: {{{lod}}}",
+            f"dim: {', '.join(map(str, self.shape()))}",
             "layout: NCHW",
             f"dtype: {_NAMES.get(name, name)}",
-            f"data: [{' '.join(values)}]",
+            f"data: [{' '.join(map(_number, self.array().reshape(-1).tolist()))}]",
         ]
-        return "".join(f"  - {line}\n" for line in lines)
+        return "".join(f"\t{line}\n" for line in lines)
 
-    __repr__ = __str__
-
-    def _flat(self) -> list[Any]:
-        found: list[Any] = self.array().reshape(-1)[:_SHOWN].tolist()
-        return found
+    def __repr__(self) -> str:
+        if self._array is None:
+            return "LoDTensor()"
+        return f"LoDTensor(shape={self.shape()}, dtype={self._array.dtype.name}, lod={self._lod})"
 
 
 class LoDTensorArray(list[LoDTensor]):
@@ -183,6 +179,10 @@ class LoDTensorArray(list[LoDTensor]):
     def append(self, tensor: Any) -> None:
         """Add one at the end."""
         super().append(tensor if isinstance(tensor, LoDTensor) else LoDTensor(tensor))
+
+
+def _number(value: float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(int(value))
 
 
 def offsets(lengths: Iterable[int]) -> list[int]:

@@ -1,15 +1,31 @@
 """Whole numbers that come in from outside: whether a variable's dtype holds them.
 
 numpy converts one kind of whole numbers to a narrower one without a word, and what does not fit wraps. It
-must never convert anything. Guarantee: a number that would become another one is refused, naming variable,
+must never change a number. Guarantee: a number that would become another one is refused, naming variable,
 number and place.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paddle._program.errors import BadFeed
+from paddle._program.running.lod_tensor import LoDTensor
+
+
+def as_whole(value: Any, dtype: np.dtype) -> Any:
+    """What is fed to a variable of whole numbers: floats that all are such as ``dtype``, else what it is.
+    Programs make lengths and labels by ``np.zeros``, which upstream's operators take as they come."""
+    given = np.asarray(value)
+    if given.dtype.kind != "f":
+        return value
+    with np.errstate(invalid="ignore"):
+        made = given.astype(dtype)
+    if not np.array_equal(made, given):
+        return value
+    return LoDTensor(made, value.lod()) if isinstance(value, LoDTensor) else made
 
 
 def check_range(name: str, value: np.ndarray, dtype: np.dtype, where: str = "") -> None:

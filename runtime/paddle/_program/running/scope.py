@@ -99,6 +99,10 @@ class Scope:
             tensor._array = array
             self._change()
 
+    def change(self) -> None:
+        """Have runs find anew who keeps what."""
+        self._change()
+
     @property
     def generation(self) -> int:
         """How often an array was replaced, here or in a parent."""

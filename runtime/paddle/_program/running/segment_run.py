@@ -149,7 +149,8 @@ class SegmentRun:
             keeper.take_over()
         self._stepping = [keeper for keeper in own if keeper.has_powers]
         read = set(self._reads)
-        others = [k for k in scope.keepers.values() if k not in own and not read.isdisjoint(k.group.names)]
+        there = [k for k in scope.keepers.values() if k not in own and not k.is_aside]
+        others = [k for k in there if not read.isdisjoint(k.group.names)]
         for keeper in others:
             keeper.take_rows()
         kept = {name for keeper in (*own, *others) for name in keeper.group.tables}

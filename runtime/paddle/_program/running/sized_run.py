@@ -1,11 +1,12 @@
 """Running one segment on data of any sizes.
 
 1. A segment is lowered for the sizes that are declared. -1 is any size: one segment serves them all.
-2. Data that come in other sizes, and are not of those whose feed is to be checked (``need_check_feed``), are
-   as upstream's: what is declared of them is passed over. The segment is lowered anew, with these sizes
-   open.
+2. Data that come in other sizes, and are not of those whose feed is to be checked (``need_check_feed``, and
+   no operator elsewhere writes them), are as upstream's: what is declared of them is passed over. The segment
+   is lowered anew, with these sizes open.
 3. What cannot be lowered while sizes are open, as operators ask for them, is lowered for exactly the sizes
-   of a run, and for the numbers that it is fed as sizes.
+   of a run, and for the numbers that it is fed as sizes; where it pads sequences, for the length of the
+   longest, whatever the sizes.
 
 It must never know an operator. Guarantee: a run in the sizes that are declared pays for none of this; what
 cannot be run in other sizes either is refused as data that do not fit what is declared.
@@ -13,7 +14,7 @@ cannot be run in other sizes either is refused as data that do not fit what is d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -23,9 +24,12 @@ import numpy as np
 from paddle._engine.plans.room import ROOM, Kept
 from paddle._engine.program import Shape
 from paddle._program.description.block import Block, reads_of
+from paddle._program.description.operator import Operator
 from paddle._program.errors import BadFeed, BadProgram
 from paddle._program.lowering.segments import Piece, Segment
 from paddle._program.lowering.taped import WayBack
+from paddle._program.lowering.telling import LONGEST
+from paddle._program.lowering.value import LOD
 from paddle._program.moving.turns import Lock
 from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.scope import Scope
@@ -81,13 +85,12 @@ class SizedRun:
         self._outside = _outside(piece, block)
         self._declared = {each.name: each.shape for each in self._outside if not each.is_checked}
         self._as_declared: SegmentRun | None = None
-        self._refusal: BadProgram | None = None
+        self._is_padded = LONGEST in piece.tells
         try:
             self._as_declared = runner.of(piece, block)
-        except BadProgram as error:
+        except BadProgram:
             if not self._outside and not piece.tells:
-                raise
-            self._refusal = error  # unless the sizes of a run say more
+                raise  # or the sizes of a run say more
 
     def __call__(self, block: Block, values: Values, seed: int, step: int, samples: int) -> None:
         """Run it on the values of a run, and add what it gives."""
@@ -141,16 +144,31 @@ class SizedRun:
             return self._runner.of(self._piece, block, sizes, told)
 
     def _exactly(self, block: Block, values: Values) -> SegmentRun:
+        told = {name: _numbers(value) for name, value in self._told(values) if value is not None}
+        if LONGEST in self._tells:
+            told |= _longest(values, self._outside)
+        found = self._in_any_sizes(block, told)
+        if found is not None:
+            return found
         fed = [(each, _shape_of(values.get(each.name))) for each in self._outside]
         sizes = {each.name: _exact(each.shape, shape) for each, shape in fed if shape is not None}
-        told = {name: _numbers(value) for name, value in self._told(values) if value is not None}
-        key = ("exactly", *sizes.items(), *told.items())
+        return self._kept(block, sizes, told)
+
+    def _in_any_sizes(self, block: Block, told: Told) -> SegmentRun | None:
+        """Lowered for how long the longest sequences are, None where that does not say enough."""
+        if not self._is_padded:
+            return None
+        try:
+            return self._kept(block, {}, told)
+        except BadProgram:
+            self._is_padded = False
+            return None
+
+    def _kept(self, block: Block, sizes: Sizes, told: Told) -> SegmentRun:
+        key = ("told", *sizes.items(), *told.items())
         found = self._others.get(key)
         if found is None:
-            try:
-                found = self._lowered(block, sizes, told)
-            except BadProgram as error:
-                raise self._refusal or error from error
+            found = self._lowered(block, sizes, told)
             self._others.put(key, found)
         return found
 
@@ -171,6 +189,17 @@ def _numbers(value: Any) -> tuple[int, ...]:
     return tuple(array.reshape(-1).tolist())
 
 
+def _longest(values: Values, outside: Collection[_Outside]) -> Told:
+    """How long the longest sequence is of each level of what came, by the name of its offsets."""
+    given = {each.name: values.get(each.name) for each in outside}
+    return {
+        f"{name}{LOD}{level}": (int(np.diff(offsets).max(initial=0)),)
+        for name, value in given.items()
+        if isinstance(value, LoDTensor)
+        for level, offsets in enumerate(value._lod)
+    }
+
+
 def _exact(declared: Shape, given: Shape) -> Shape:
     """The sizes of a run, of the rank that is declared where they differ in sizes of 1 alone."""
     sizes = None if len(given) == len(declared) else but_for_ones(given, declared)
@@ -180,12 +209,23 @@ def _exact(declared: Shape, given: Shape) -> Shape:
 def _outside(piece: Piece | WayBack, block: Block) -> list[_Outside]:
     """All that may come to a piece from outside in one size or another."""
     found: dict[str, _Outside] = {}
-    made: set[str] = set()
-    for op in piece.of(block):
+    ops, made = piece.of(block), set[str]()
+    written: frozenset[str] | None = None
+    for op in ops:
         for name in reads_of(op):
             described = block._find_var_recursive(name)
             if name in made or described is None or not described.has_shape or described.persistable:
                 continue
-            found[name] = _Outside(name, tuple(described.shape), described.need_check_feed)
+            if described.need_check_feed and written is None:
+                written = _written_elsewhere(ops, block)
+            is_checked = described.need_check_feed and name not in (written or ())
+            found[name] = _Outside(name, tuple(described.shape), is_checked)
         made.update(op.output_arg_names)
     return list(found.values())
+
+
+def _written_elsewhere(ops: Iterable[Operator], block: Block) -> frozenset[str]:
+    """What operators other than these write: it need not be fed, as the caches of a decoder are not."""
+    own = {id(op) for op in ops}
+    others = (op for each in block.program.blocks for op in each.ops if id(op) not in own)
+    return frozenset(name for op in others for name in op.output_arg_names)

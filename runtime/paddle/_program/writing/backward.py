@@ -18,8 +18,9 @@ from paddle._program.description.block import Block
 from paddle._program.description.dtypes import VarType, is_float
 from paddle._program.description.operator import BACKWARD, LOSS, ROLE, Operator
 from paddle._program.description.program import Program
-from paddle._program.description.variable import GRAD_SUFFIX, Parameter, Variable, of_gradient
+from paddle._program.description.variable import GRAD_SUFFIX, Variable, of_gradient
 from paddle._program.errors import BadArgument, BadProgram
+from paddle._program.lowering.flat_slots import is_flat, sloping
 from paddle._program.lowering.op_rows import GRADIENT_OF, goes_back, has_row, is_lowered
 from paddle._program.lowering.updates import is_update
 
@@ -33,8 +34,10 @@ def append_backward(
     no_grad_set: Collection[Any] | None = None,
     callbacks: Sequence[Callable[..., Any]] | None = None,
     checkpoints: Any = None,
-) -> list[tuple[Parameter, Variable]]:
-    """Append the gradients of ``loss``; gives each parameter that it depends on with its gradient."""
+    distop_context: Any = None,
+) -> list[tuple[Any, Variable]]:
+    """Append the gradients of ``loss``; gives each parameter that it depends on with its gradient, or each
+    variable of ``parameter_list`` that it depends on."""
     if not isinstance(loss, Variable):
         raise BadArgument(f"a loss is a Variable of a program, not {loss!r}")
     block = loss.block.program.global_block()
@@ -44,12 +47,7 @@ def append_backward(
     parameters = [each for each in _parameters(block, parameter_list) if each.name not in stopped]
     wanted = {each.name for each in parameters}
     found = _Walk(block, [loss.name], stopped, wanted | (_open_data(block) - stopped), others=True)
-    if wanted and wanted.isdisjoint(found.reached):
-        raise BadProgram(
-            f"the loss {loss.name!r} depends on no parameter that can be trained: there is nothing to learn"
-        )
-    if found.path:
-        found.append([None], LOSS)
+    found.append([None], LOSS)
     return [(each, found.gradient(each)) for each in parameters if each.name in found.reached]
 
 
@@ -125,7 +123,7 @@ class _Walk:
         for op in self.path:
             outputs: dict[str, list[str]] = {}
             for slot, names in op.inputs.items():
-                sources = [name for name in names if name in self._depends]
+                sources = [] if is_flat(op, slot) else [name for name in names if name in self._depends]
                 if sources:
                     outputs[slot + GRAD_SUFFIX] = [self._part(name, uses, parts) for name in sources]
             come = {
@@ -167,12 +165,12 @@ class _Walk:
                 _append(self._block, "sum", {"X": parts[name]}, out, {ROLE: BACKWARD})
 
     def _sources(self, op: Operator) -> list[str]:
-        return [name for name in op.input_arg_names if name in self._depends]
+        return [name for name in sloping(op) if name in self._depends]
 
     def _depending(self, wanted: set[str]) -> set[str]:
         depends = set(wanted)
         for op in self._block.ops:
-            if _carries(op) and not depends.isdisjoint(op.input_arg_names):
+            if _carries(op) and not depends.isdisjoint(sloping(op)):
                 depends.update(self._open(op))
         return depends
 
@@ -239,12 +237,12 @@ def _append(
     return made
 
 
-def _parameters(block: Block, given: Sequence[Any] | None) -> list[Parameter]:
+def _parameters(block: Block, given: Sequence[Any] | None) -> list[Any]:
+    """Those that learn; where they are ``given``, data and other variables are taken, too."""
     wanted: list[Any] = block.all_parameters()
     if given is not None:
         wanted = [block.var(name) for name in _names("parameter_list", given)]
-    learns = (each for each in wanted if isinstance(each, Parameter) and each.trainable)
-    return [each for each in learns if not each.stop_gradient]
+    return [each for each in wanted if getattr(each, "trainable", True) and not each.stop_gradient]
 
 
 def _open_data(block: Block) -> set[str]:

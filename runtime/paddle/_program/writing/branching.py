@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 from paddle._program.description.block import Block, reads_of
-from paddle._program.description.dtypes import VarType
+from paddle._program.description.dtypes import VarType, is_float
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
@@ -154,6 +154,7 @@ def cond(
     true_fn: Callable[[], Any] | None = None,
     false_fn: Callable[[], Any] | None = None,
     name: str | None = None,
+    return_names: Any = None,
 ) -> Any:
     """What ``true_fn()`` gives if ``pred``, one bool, holds, and ``false_fn()`` if not: nothing, or Variables
     alone or nested alike. Each has the sizes and the dtype of the one that was taken."""
@@ -215,16 +216,21 @@ def switch_case(
     default: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Any:
-    """What the function of that number gives; of none such, ``default``, or else that of the highest."""
+    """What the function of that number gives; of none such, ``default``, or else that of the highest. As
+    upstream the last is written first, so that what they make has the same names."""
     if isinstance(branch_fns, Mapping):
         branch_fns = list(branch_fns.items())
     elif isinstance(branch_fns, list | tuple):
         branch_fns = [each if isinstance(each, tuple) else (at, each) for at, each in enumerate(branch_fns)]
-    pairs = sorted(_pairs("switch_case: branch_fns", int, branch_fns), key=lambda pair: pair[0])
+    told = _pairs("switch_case: branch_fns", int, branch_fns)
+    pairs = sorted(told, key=lambda pair: pair[0])
     if twice := [number for (number, _), (other, _) in pairwise(pairs) if number == other]:
         raise BadArgument(f"switch_case: branch_fns has two functions for {twice[0]}: keep one")
+    if default is None:
+        *told, (_, default) = pairs
     helper = LayerHelper("switch_case", name=name)
-    return case([(_is_number(helper, branch_index, at), function) for at, function in pairs], default, name)
+    taken = [(_is_number(helper, branch_index, at), function) for at, function in told]
+    return case(taken[::-1], default, name) if taken else default()
 
 
 def _is_number(helper: LayerHelper, index: Variable, number: int) -> Variable:
@@ -255,13 +261,15 @@ def _outside(helper: LayerHelper, like: Variable) -> Variable:
 
 def _assign_either(source: Variable, target: Variable) -> None:
     """Have ``target`` be what ``source`` is, or what it was made to be where the other branch is taken. Sizes
-    that differ are open; of other dtypes, or numbers of axes, this one's are declared, as upstream."""
+    that differ are open; of other dtypes, or numbers of axes, this one's are declared, as upstream, but where
+    the other's numbers would be cut to whole ones."""
     other, stopped = tuple(target.shape), target.stop_gradient and source.stop_gradient
     shape = own = tuple(source.shape)
     if len(own) == len(other):
         shape = tuple(size if size == its else -1 for size, its in zip(own, other, strict=True))
+    dtype = target.dtype if is_float(target.dtype) and not is_float(source.dtype) else source.dtype
     _assign(source, target)
-    target.shape, target.dtype, target.stop_gradient = shape, source.dtype, stopped
+    target.shape, target.dtype, target.stop_gradient = shape, dtype, stopped
 
 
 def _assign(source: Variable, target: Variable) -> None:

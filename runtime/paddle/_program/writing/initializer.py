@@ -88,13 +88,15 @@ class XavierInitializer(Initializer):
 class MSRAInitializer(Initializer):
     """He and others': variance 2 / fan in."""
 
+    _gain = sqrt(2.0)
+
     def __init__(self, uniform: bool = True, fan_in: float | None = None, seed: int = 0) -> None:
         self._uniform, self._fan_in, self._seed = uniform, fan_in, seed
 
     def __call__(self, variable: Variable, block: Block) -> Operator:
         """Append it."""
         fan_in = fans(variable)[0] if self._fan_in is None else self._fan_in
-        return spread(self, block, variable, 2.0 / fan_in, self._uniform, self._seed)
+        return spread(self, block, variable, self._gain**2 / fan_in, self._uniform, self._seed)
 
 
 class TruncatedNormalInitializer(Initializer):
@@ -110,16 +112,18 @@ class TruncatedNormalInitializer(Initializer):
 
 
 class NumpyArrayInitializer(Initializer):
-    """A copy of an array."""
+    """A copy of an array: of the parameter's shape, but for sizes of 1, or in a line."""
 
     def __init__(self, value: np.ndarray) -> None:
         self._value = np.asarray(value)
 
     def __call__(self, variable: Variable, block: Block) -> Operator:
         """Append it."""
-        if variable.shape != self._value.shape:
+        told = [tuple(size for size in shape if size != 1) for shape in (variable.shape, self._value.shape)]
+        is_line = self._value.ndim == 1 and self._value.size == np.prod(variable.shape)
+        if told[0] != told[1] and not is_line:
             raise BadArgument(
-                f"an array of shape {list(self._value.shape)} is no first value of {variable.name!r}, which "
+                f"an array of shape {list(self._value.shape)} is not a value for {variable.name!r}, which "
                 f"has {list(variable.shape)}"
             )
         slot = "fp32_values" if is_float(variable.dtype) else "int64_values"
@@ -133,7 +137,7 @@ class BilinearInitializer(Initializer):
         """Append it."""
         shape = variable.shape
         if len(shape) != 4 or shape[2] != shape[3]:
-            raise BadArgument(f"{variable.name!r} of shape {list(shape)} is no square filter for images")
+            raise BadArgument(f"{variable.name!r} of shape {list(shape)} is not a square filter for images")
         reach = ceil(shape[3] / 2.0)
         middle = (2 * reach - 1 - reach % 2) / (2.0 * reach)
         line = 1 - np.abs(np.arange(shape[3]) / reach - middle)

@@ -136,7 +136,7 @@ class LayerHelper:
         """The parameter of that name."""
         found = self.main_program.global_block().var(name)
         if not isinstance(found, Parameter):
-            raise BadArgument(f"{name!r} is no parameter")
+            raise BadArgument(f"{name!r} is not a parameter")
         return found
 
     def create_variable_for_type_inference(
@@ -198,5 +198,10 @@ class LayerHelper:
         attrs = {"type": act} if isinstance(act, str) else dict(act)
         type = attrs.pop("type")
         out = self.create_variable_for_type_inference(input_var.dtype)
-        self.append_op(type, inputs={"X": [input_var]}, outputs={"Out": [out]}, attrs=attrs)
+        try:
+            self.append_op(type, inputs={"X": [input_var]}, outputs={"Out": [out]}, attrs=attrs)
+        except NotImplementedError as absent:
+            raise BadArgument(
+                f"{self.layer_type}: act is the name of an activation, such as 'relu', and {type!r} is none"
+            ) from absent
         return out

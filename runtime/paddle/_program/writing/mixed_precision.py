@@ -15,6 +15,7 @@ from typing import Any
 
 from paddle._program.description import unique_name
 from paddle._program.description.dtypes import VarType
+from paddle._program.description.operator import level_of_user
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant
@@ -29,7 +30,7 @@ def tell() -> None:
     """Say once what becomes of mixed precision."""
     warnings.warn(
         "mixed precision changes nothing here: all is computed in float32, and no loss is scaled",
-        stacklevel=4,
+        stacklevel=level_of_user(),
     )
 
 

@@ -9,7 +9,8 @@ gradients, clipping, regularisation, updates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,7 +19,7 @@ from paddle._program.description.block import Block
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.guards import default_main_program, default_startup_program, program_guard
 from paddle._program.description.open_tables import open_tables
-from paddle._program.description.operator import Operator
+from paddle._program.description.operator import Operator, level_of_user
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Parameter, Variable
 from paddle._program.errors import BadArgument
@@ -48,8 +49,7 @@ class Optimizer:
         name: str | None = None,
     ) -> None:
         self._scheduler = learning_rate if hasattr(learning_rate, "last_lr") else None
-        learning_rate = learning_rate if self._scheduler is None else self._scheduler()
-        if not isinstance(learning_rate, int | float | Variable):
+        if self._scheduler is None and not isinstance(learning_rate, int | float | Variable):
             raise BadArgument(
                 "learning_rate is a number, a Variable or a schedule of paddle.optimizer.lr, not "
                 f"{learning_rate!r}"
@@ -82,16 +82,20 @@ class Optimizer:
                 f"a loss is one number, and {loss.name!r} has shape {loss.shape}: take its mean"
             )
         parameters = parameter_list if parameter_list is not None else self._parameter_list
-        return list(append_backward(loss, parameters, no_grad_set, callbacks))
+        found = append_backward(loss, parameters, no_grad_set, callbacks)
+        return [pair for pair in found if isinstance(pair[0], Parameter)]
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
-        """Append clipping, regularisation and updates for these gradients; gives the update operators."""
+        """Append clipping, regularisation and updates for these gradients; gives the update operators. Where
+        there is no gradient, as upstream, nothing is appended; a warning says so."""
         pairs = sorted(params_grads, key=lambda pair: pair[0].name)
         if not pairs:
-            raise BadArgument(
-                "there is nothing to learn: the loss depends on no parameter that can be trained, or "
-                "no_grad_set names all of them"
+            warnings.warn(
+                "nothing will be learned: the loss depends on no parameter that can be trained, or "
+                "no_grad_set names all of them",
+                stacklevel=level_of_user(),
             )
+            return []
         program = pairs[0][0].block.program
         check_no_branch(program)
         with program._optimized_guard(pairs):
@@ -166,32 +170,44 @@ class Optimizer:
         pass
 
     def _create_accumulators(self, block: Block, parameters: Sequence[Parameter]) -> None:
+        open_ones = open_tables(block.program)
         for each in self._keeps:
             first = self.attrs[each.power] if each.power else self.first_values.get(each.name, 0.0)
             for parameter in parameters:
                 shape = [1] if each.power else None
-                self._add_accumulator(each.name, parameter, fill_value=first, shape=shape)
+                self._add_accumulator(each.name, parameter, None, first, shape, open_ones)
 
     def _add_accumulator(
-        self, name: str, param: Parameter, dtype: Any = None, fill_value: float = 0.0, shape: Any = None
+        self,
+        name: str,
+        param: Parameter,
+        dtype: Any = None,
+        fill_value: float = 0.0,
+        shape: Any = None,
+        open_ones: Mapping[str, str] | None = None,
     ) -> Variable:
         whole = name if self._name is None else f"{self._name}_{name}"
         known = self._accumulators.setdefault(name, {})
         if param.name in known:
             return known[param.name]
+        open_ones = open_tables(param.block.program) if open_ones is None else open_ones
         made = persistent(
             unique_name.generate(f"{param.name}_{whole}"),
             list(param.shape) if shape is None else shape,
             param.dtype if dtype is None else dtype,
             fill_value,
             param.block.program,
-            of_rows=shape is None and param.name in open_tables(param.block.program),
+            of_rows=shape is None and param.name in open_ones,
         )
         known[param.name] = made
         return made
 
     def _get_accumulator(self, name: str, param: Parameter) -> Variable:
         return self._accumulators[name][param.name]
+
+    def get_opti_var_name_list(self) -> list[str]:
+        """The names of what is remembered of parameters, in order."""
+        return [each.name for known in self._accumulators.values() for each in known.values()]
 
     def _create_global_learning_rate(self, program: Program | None = None) -> Variable:
         program = program or default_main_program()
@@ -202,7 +218,8 @@ class Optimizer:
                 found = given
             else:
                 name = unique_name.generate("learning_rate")
-                found = persistent(name, [1], VarType.FP32, float(given), program)
+                rate = given if self._scheduler is None else self._scheduler()
+                found = persistent(name, [1], VarType.FP32, float(rate), program)
                 self._follow(program, name)
             self._learning_rate_map[program] = found
         return found

@@ -62,7 +62,7 @@ class ParamAttr:
             return ParamAttr(initializer=given)
         if isinstance(given, L2DecayRegularizer) or callable(given):
             return ParamAttr(regularizer=given)
-        raise BadArgument(f"{given!r} is no attribute of a parameter: it is a ParamAttr, a name or False")
+        raise BadArgument(f"{given!r} is not an attribute of a parameter: it is a ParamAttr, a name or False")
 
     def _to_kwargs(self, with_initializer: bool = False) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -89,24 +89,26 @@ class WeightNormParamAttr(ParamAttr):
 def normalized_weights(
     helper: Any, attr: WeightNormParamAttr, shape: list[int], dtype: Any, initial: Any
 ) -> Any:
-    """The weights: an output of operators on the parameters ``NAME_v``, a direction, and ``NAME_g``."""
+    """The weights: an output of operators on the parameters ``NAME_v``, a direction, and ``NAME_g``, with as
+    many axes, of size 1 but for that of ``dim``."""
     name = attr.name or unique_name.generate(f"{helper.name}.w")
+    lengths = [size if axis == attr.dim else 1 for axis, size in enumerate(shape)]
     parts = {}
     for part in ("g", "v"):
         own = ParamAttr()
         vars(own).update({trait: value for trait, value in vars(attr).items() if trait != "dim"})
         own.name = f"{name}_{part}"
-        sizes = shape if part == "v" else [1 if attr.dim is None else shape[attr.dim]]
         begins = attr.initializer or initial if part == "v" else Constant(1.0)
         own.initializer = begins
-        parts[part] = helper.create_parameter(own, sizes, dtype)
+        parts[part] = helper.create_parameter(own, shape if part == "v" else lengths, dtype)
     startup = helper.startup_program.global_block()
     given = startup.var(f"{name}_v")
-    startup.append_op(
-        "assign", {"X": [_length(startup, given, attr.dim)]}, {"Out": [startup.var(f"{name}_g")]}
-    )
+    whole = {"X": [_length(startup, given, attr.dim)]}, {"Out": [startup.var(f"{name}_g")]}
+    startup.append_op("reshape2", *whole, {"shape": lengths})
     block = helper.block
-    share = _appended(block, "elementwise_div", parts["g"], _length(block, parts["v"], attr.dim))
+    long = block.create_var(unique_name.generate(f"{name}_g.reshape"), dtype=parts["g"].dtype)
+    block.append_op("reshape2", {"X": [parts["g"]]}, {"Out": [long]}, {"shape": [-1]})
+    share = _appended(block, "elementwise_div", long, _length(block, parts["v"], attr.dim))
     axis = -1 if attr.dim is None else attr.dim
     return _appended(block, "elementwise_mul", parts["v"], share, axis)
 

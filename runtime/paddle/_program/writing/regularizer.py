@@ -14,7 +14,24 @@ from paddle._program.description import unique_name
 from paddle._program.description.open_tables import is_open_lookup
 
 
-class L2DecayRegularizer:
+class WeightDecayRegularizer:
+    """What regularizers derive from: ``__call__`` says the penalty's gradient."""
+
+    def __call__(self, param: Any, grad: Any, block: Any) -> Any:
+        """A variable of ``block``, of operators that were appended to it."""
+        said = f"{type(self).__name__} says no penalty: define __call__(param, grad, block)"
+        raise NotImplementedError(said)
+
+    def _added(self, parameter: Any, gradient: Any) -> tuple[Any, Any]:
+        """The parameter, with its gradient, to which the penalty's is added: who fetches it by its name sees
+        both, as upstream."""
+        block = gradient.block
+        penalty = self(parameter, gradient, block)
+        block.append_op("sum", inputs={"X": [gradient, penalty]}, outputs={"Out": [gradient]})
+        return parameter, gradient
+
+
+class L2DecayRegularizer(WeightDecayRegularizer):
     """Adds ``regularization_coeff`` times the parameter."""
 
     _of = "L2Decay"
@@ -22,12 +39,10 @@ class L2DecayRegularizer:
     def __init__(self, regularization_coeff: float = 0.0) -> None:
         self._regularization_coeff = float(regularization_coeff)
 
-    def _added(self, parameter: Any, gradient: Any) -> tuple[Any, Any]:
-        """The parameter, with its gradient and the penalty's."""
-        block = gradient.block
+    def __call__(self, param: Any, grad: Any, block: Any) -> Any:
+        """See WeightDecayRegularizer."""
         scale = {"scale": self._regularization_coeff}
-        penalty = _appended(block, "scale", {"X": [self._direction(block, parameter)]}, scale, parameter)
-        return parameter, _appended(block, "sum", {"X": [gradient, penalty]}, {}, parameter)
+        return _appended(block, "scale", {"X": [self._direction(block, param)]}, scale, param)
 
     def _direction(self, block: Any, parameter: Any) -> Any:
         return parameter

@@ -30,7 +30,7 @@ def serve_rates(program: Program, mode: ModeSpec, trainers: int, every: int) -> 
         kind, known = type(scheduler).__name__, scheduler._of_steps(every)
         if known is None:
             said.append(
-                f"{kind} is no schedule that servers know: it moves when the program calls its step(). Every "
+                f"{kind} is not a schedule that servers know: it changes when the program calls step(); each "
                 "worker has to call it at the same steps"
             )
             continue

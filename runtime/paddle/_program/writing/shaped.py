@@ -42,7 +42,7 @@ class DiracInitializer(Initializer):
         shape = variable.shape
         if len(shape) not in (3, 4, 5) or shape[0] % self._groups:
             raise BadArgument(
-                f"{variable.name!r} of shape {list(shape)} is no filter of {self._groups} groups"
+                f"{variable.name!r} of shape {list(shape)} is not a filter of {self._groups} groups"
             )
         filters, each = np.zeros(shape, np.float32), shape[0] // self._groups
         middle = tuple(size // 2 for size in shape[2:])

@@ -19,6 +19,7 @@ from paddle._program.writing.param_attr import ParamAttr
 
 _OPEN = {"is_sparse": True, "is_distributed": True, "remote_prefetch": True}
 _COUNTS = "show_click_entry:"
+_CLASSES = ("CommonSparseTable", "SSDSparseTable", "MemorySparseTable")
 
 
 def sparse_embedding(
@@ -29,6 +30,8 @@ def sparse_embedding(
     entry: Any = None,
     param_attr: Any = None,
     dtype: Any = "float32",
+    table_class: str = "MemorySparseTable",
+    slot: int | None = None,
 ) -> Variable:
     """Rows of a table in which any int64 is an id. A row is made when it is first asked for, and begins as
     the table's initializer says, by the startup program's ``random_seed`` and the id: wherever it is kept.
@@ -38,8 +41,11 @@ def sparse_embedding(
     [n, width]. ``entry``: which ids get a row, a ``CountFilterEntry`` or ``ProbabilityEntry`` of
     ``paddle.distributed``; until one has, it reads zeros and learns nothing. A ``ShowClickEntry`` lets all
     in, and a warning says that nothing is counted by it. ``is_test``: the layer's rows learn nothing; a
-    program without an optimizer makes none anyway.
+    program without an optimizer makes none anyway. ``table_class`` and ``slot`` say how the original's
+    servers hold a table, and change no number: rows are in memory here.
     """
+    if table_class not in _CLASSES:
+        raise BadArgument(f"table_class is one of {', '.join(_CLASSES)}, and not {table_class!r}")
     if entry is not None and not hasattr(entry, "_to_attr"):
         raise BadArgument(
             "entry is a CountFilterEntry, ProbabilityEntry or ShowClickEntry of paddle.distributed, not "
@@ -50,7 +56,7 @@ def sparse_embedding(
         raise BadArgument(f"size of sparse_embedding is [height, width], and not {size!r}")
     if padding_idx is not None and not -sizes[0] <= padding_idx < sizes[0]:
         raise BadArgument(f"padding_idx is within [-{sizes[0]}, {sizes[0]}), not {padding_idx}")
-    helper = LayerHelper("embedding", param_attr=param_attr)
+    helper = LayerHelper("sparse_embedding", param_attr=param_attr)
     attr = copy(ParamAttr._to_attr(param_attr))
     attr._set_default_initializer(global_initializer(False) or Xavier())
     attr.initializer = RowsInitializer(attr.initializer)

@@ -9,61 +9,76 @@
 An answer of 409 says who is gone, one of 422 that processes were told different numbers of each other.
 
 It must never know what is told. Guarantee: who waits is answered when all have come, when one that lacks has
-left or is heard of no more, or when its time is over; who has not the job's token is told nothing.
+left or is heard of no more, or when its time is over; who has not the job's token is told nothing. Who runs
+the job may say that it goes on without a trainer (service/ear.py): that one is waited for no more.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Any
+from weakref import ref
 
 import msgspec
 from aiohttp import web
 
 from paddle._pserver.errors import PserverError
 from paddle._pserver.parley.errors import OtherWorld, ParleyError, RankMissing
-from paddle._pserver.parley.messages import Heard, Here, Leave, Tell, Told, Waiting
+from paddle._pserver.parley.messages import Heard, Here, Leave, Seat, Tell, Told, Waiting
 from paddle._pserver.parley.presence import LEASE_S
 from paddle._pserver.parley.rounds import Rounds
+from paddle._pserver.service.ear import Ear, Word
 from paddle._pserver.service.ports import listen
 from paddle._pserver.tasks.admitted import Admitted
 from paddle._pserver.tasks.handshake import SESSION
 from paddle._pserver.trust.auth import Gate, Token
 
 MOST_BYTES = 1 << 31
+_AHEAD = (
+    "has met the others more often, and comes to this meeting no more: a process that is started again "
+    "counts its meetings from the first. Begin the whole job again"
+)
 _SILENT = "was there, and is not heard of for {:g} s: it hangs, or its machine is cut off"
 LINGER_S = 3.0
 """How long the others are waited for when this process ends."""
 
 
 class Host:
-    """Serves from ``open`` to ``close``. ``lease_s``: who was heard of, and is not for so long, is gone."""
+    """Serves from ``open`` to ``close``. ``lease_s``: who was heard of, and is not for so long, is gone.
+    ``news``: where who runs the job speaks; None: nobody does. ``seats_of``: of a trainer, by its number."""
 
     def __init__(
         self,
         token: Token | None = None,
         lease_s: float = LEASE_S,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        news: int | None = None,
+        seats_of: Callable[[int], Iterable[Seat]] = lambda trainer: (),
     ) -> None:
         gate = None if token is None else Gate(token, partial(secrets.token_bytes, 32))
         self._rounds, self._lease_s, self._clock = Rounds(), lease_s, clock
         self._admitted = Admitted(gate)
+        self._ear, self._seats_of = Ear(news, self._hear), seats_of
         self._loop = asyncio.new_event_loop()
         self._changed: asyncio.Condition | None = None
         self._over = threading.Event()
         self._stopped: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
+        self._saying: asyncio.Task[None] | None = None  # held, or it might be collected
 
     def open(self, address: str, port: int) -> tuple[str, int]:
         """Where it is met, now. Raises PortInUse or NotOurs."""
         listener = listen(address, port)
+        os.register_at_fork(after_in_child=partial(_hang_up, ref(listener)))  # or it would hold the port
         self._thread = threading.Thread(target=self._serve, args=(listener,), name="parley", daemon=True)
         found: tuple[str, int] = listener.getsockname()[:2]
         self._thread.start()
@@ -86,6 +101,7 @@ class Host:
 
     async def _serving(self, listener: socket.socket) -> None:
         self._changed, self._stopped = asyncio.Condition(), asyncio.Event()
+        self._ear.listen()
         app = web.Application(client_max_size=MOST_BYTES)
         app.router.add_get(SESSION, self._admitted.answer)
         app.router.add_post("/v1/round", self._handler(Tell, self._told))
@@ -123,17 +139,24 @@ class Host:
             with suppress(TimeoutError):
                 await asyncio.wait_for(
                     self._changed.wait_for(
-                        lambda: not self._rounds.missing(*place) or self._rounds.lost(*place)
+                        lambda: not self._rounds.missing(*place) or self._lost(*place, told.seat.rank)
                     ),
                     told.wait_s,
                 )
             if not (missing := self._rounds.missing(*place)):
                 return Told(self._rounds.answer(*place, told.seat.rank))
-            if lost := self._rounds.lost(*place):
-                raise RankMissing(_of(told.seat.world, lost, "has left"))
+            if lost := self._lost(*place, told.seat.rank):
+                raise RankMissing(lost)
             if gone := self._rounds.gone(*place, self._clock() - self._lease_s):
                 raise RankMissing(_of(told.seat.world, gone, _SILENT.format(self._lease_s)))
             return Waiting(missing, self._rounds.unseen(*place))
+
+    def _lost(self, world: str, round: int, rank: int) -> str:
+        """Why a round will not be whole; empty while it may."""
+        if lost := self._rounds.lost(world, round):
+            return _of(world, lost, "has left")
+        ahead = self._rounds.ahead(world, round, rank)
+        return _of(world, ahead, _AHEAD) if ahead else ""
 
     async def _here(self, here: Here) -> Heard:
         for seat in here.seats:
@@ -141,13 +164,23 @@ class Host:
         return Heard()
 
     async def _left(self, leave: Leave) -> Heard:
+        for seat in leave.seats:
+            self._rounds.leave(seat)
+        await self._say_changed()
+        return Heard()
+
+    def _hear(self, word: Word) -> None:
+        if word.goes_on and word.trainer is not None:
+            for seat in self._seats_of(word.trainer):
+                with suppress(OtherWorld):  # who comes to a world of another size is told so
+                    self._rounds.spare(seat)
+            self._saying = self._loop.create_task(self._say_changed())
+
+    async def _say_changed(self) -> None:
         assert self._changed is not None
         async with self._changed:
-            for seat in leave.seats:
-                self._rounds.leave(seat)
             self._changed.notify_all()
             self._look()
-        return Heard()
 
     def _stop(self) -> None:
         if self._stopped is not None:
@@ -160,3 +193,10 @@ class Host:
 
 def _of(world: str, ranks: list[int], what: str) -> str:
     return f"{', '.join(f'{world} {rank}' for rank in ranks)} {what}"
+
+
+def _hang_up(listener: ref[socket.socket]) -> None:
+    """In a child, which may outlive its parent."""
+    found = listener()
+    if found is not None:
+        found.close()

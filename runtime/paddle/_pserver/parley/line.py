@@ -18,8 +18,8 @@ from paddle._pserver.tasks.handshake import Proof, prove
 
 Place = tuple[str, int]
 _WHOSE = (
-    "The place is what PADDLE_GLOO_HTTP_ENDPOINT says, or the file in PADDLE_GLOO_FS_PATH: give each job "
-    "one of its own, on a port that nobody else listens on"
+    "The address is that of PADDLE_GLOO_HTTP_ENDPOINT, or of the file in PADDLE_GLOO_FS_PATH: give each job "
+    "its own, with a port that nobody else listens on"
 )
 
 
@@ -84,9 +84,8 @@ class Line:
             raise OtherWorld(said)
         if response.status in (401, 403):
             raise NotOfThisJob(
-                f"who is at {self.where}, where {self._who} is to meet the others, lets only those in that "
-                "have the token of its job, and this process has named none: give PADDLE_TOKEN_FILE to all "
-                f"processes of the job. {_WHOSE}"
+                f"{self._who} cannot join the others at {self.where}: it requires its job's token, and this "
+                f"process has none. Give PADDLE_TOKEN_FILE to all processes of the job. {_WHOSE}"
             )
         if 400 <= response.status < 500:
             raise self._other(f"answers HTTP status {response.status}: {said or 'nothing'}")
@@ -103,13 +102,13 @@ class Line:
                 prove(made, self._proof, self.where)
             except MasterNotAuthorized as error:
                 raise NotOfThisJob(
-                    f"who is at {self.where}, where {self._who} is to meet the others, has not the token of "
-                    f"this job (PADDLE_TOKEN_FILE): give it to all processes of the job. {_WHOSE}"
+                    f"{self._who} cannot join the others at {self.where}: it does not have the token of this "
+                    f"job. Give the same PADDLE_TOKEN_FILE to all processes of the job. {_WHOSE}"
                 ) from error
         return made
 
     def _other(self, what: str) -> NotOfThisJob:
         return NotOfThisJob(
-            f"who is at {self.where}, where {self._who} is to meet the others, is no place where processes "
-            f"of a job meet: it {what}. {_WHOSE}"
+            f"{self._who} cannot join the others at {self.where}: what listens there belongs to no job, it "
+            f"{what}. {_WHOSE}"
         )

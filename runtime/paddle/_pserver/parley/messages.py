@@ -24,9 +24,9 @@ class Tell(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True, tag=True):
-    """What each has for who asked, in the order of ranks."""
+    """What each has for who asked, in the order of ranks; None: of one that is left out."""
 
-    parts: list[bytes]
+    parts: list[bytes | None]
 
 
 class Waiting(msgspec.Struct, frozen=True, tag=True):

@@ -7,16 +7,20 @@ Rules:
     have been lost on the way.
 4.  A rank that has left tells no more: rounds that lack it will not be whole.
 5.  A rank that was heard of once, and is not for a lease's time, is gone; one that never was may still come.
+6.  A rank without which the job goes on is left out: it is waited for no more, and what it had told in rounds
+    that are not whole counts. What comes of it later is refused, so that an answer does not change.
+7.  Who has told in a later round tells no more in one that it has not told in: a process that was started
+    again counts its rounds from the first, and the others are beyond it.
 
 It must never know a connection or a clock: the time is an argument. Guarantee: each rank is given what every
-rank told it in that very round, or nothing.
+rank told it in that very round, None of one that is left out, or nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from paddle._pserver.parley.errors import OtherWorld
+from paddle._pserver.parley.errors import OtherWorld, RankMissing
 from paddle._pserver.parley.messages import Seat
 
 
@@ -27,6 +31,7 @@ class _World:
     latest: dict[int, int] = field(default_factory=dict)
     heard: dict[int, float] = field(default_factory=dict)
     left: set[int] = field(default_factory=set)
+    spared: set[int] = field(default_factory=set)
 
 
 class Rounds:
@@ -36,8 +41,10 @@ class Rounds:
         self._worlds: dict[str, _World] = {}
 
     def tell(self, seat: Seat, round: int, parts: list[bytes], now_s: float) -> None:
-        """Rules 1, 2 and 3. Raises OtherWorld."""
+        """Rules 1, 2, 3 and 6. Raises OtherWorld or RankMissing."""
         known = self._of(seat)
+        if seat.rank in known.spared:
+            raise RankMissing(f"the job goes on without {seat.world} {seat.rank}, this process")
         if len(parts) not in (1, known.size):
             raise OtherWorld(
                 f"{seat.world} {seat.rank} has parts for {len(parts)} {seat.world}s, not for all"
@@ -58,14 +65,25 @@ class Rounds:
         known.left.add(seat.rank)
         self._forget(known)
 
+    def spare(self, seat: Seat) -> None:
+        """Rule 6. Raises OtherWorld."""
+        self._of(seat).spared.add(seat.rank)
+        self.leave(seat)
+
     def missing(self, world: str, round: int) -> list[int]:
-        """The ranks that have not told."""
+        """The ranks that have not told, and are waited for."""
         known = self._worlds[world]
-        return [rank for rank in range(known.size) if rank not in known.rounds.get(round, {})]
+        come = known.rounds.get(round, {}).keys() | known.spared
+        return [rank for rank in range(known.size) if rank not in come]
 
     def lost(self, world: str, round: int) -> list[int]:
         """Those of them that have left."""
         return [rank for rank in self.missing(world, round) if rank in self._worlds[world].left]
+
+    def ahead(self, world: str, round: int, rank: int) -> list[int]:
+        """Rule 7: those of them that have told in a later round, but for ``rank``, which asks."""
+        latest, others = self._worlds[world].latest, set(self.missing(world, round)) - {rank}
+        return sorted(other for other in others if latest.get(other, -1) > round)
 
     def gone(self, world: str, round: int, since_s: float) -> list[int]:
         """Rule 5: those of them that were heard of, and not ``since_s``."""
@@ -76,10 +94,12 @@ class Rounds:
         """Those of them that were never heard of."""
         return [rank for rank in self.missing(world, round) if rank not in self._worlds[world].heard]
 
-    def answer(self, world: str, round: int, rank: int) -> list[bytes]:
+    def answer(self, world: str, round: int, rank: int) -> list[bytes | None]:
         """What a whole round has for a rank."""
-        told = self._worlds[world].rounds[round]
-        return [parts[rank if len(parts) > 1 else 0] for _, parts in sorted(told.items())]
+        known = self._worlds[world]
+        told = known.rounds[round]
+        each = [told.get(other) for other in range(known.size)]
+        return [None if parts is None else parts[rank if len(parts) > 1 else 0] for parts in each]
 
     def is_over(self) -> bool:
         """Whether all that have come have left."""

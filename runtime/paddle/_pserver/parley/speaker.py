@@ -6,6 +6,10 @@ Rules:
 2.  A place where nobody answers is asked again for ``patience_s``, and for ``LEASE_S`` once it has answered
     somebody of this process: who held it has gone.
 3.  Who waits long is told for whom, once.
+4.  Who runs the job hears once that no other process can take this one's place, and every second that it
+    finds nobody. What others told first is kept until all come a second time (rounds.py, rule 3), so that is
+    when this one does; for who holds the place it is behind the first time, as its answers end with it. Where
+    it could not be told, it is again with the next meeting.
 
 It must never know what it tells. Guarantee: a call ends with what all have told, or with an error that names
 who is missing, or where nobody was found; an answer that was lost is asked for again.
@@ -29,13 +33,15 @@ PATIENCE_S = 600.0
 NOTICE_S = 30.0
 _POLL_S = 20.0
 _PAUSE_S = 0.05
+_LOOK_S = 1.0
 _SPARE_S = 5.0
 """An answer may come this much later than it was asked to."""
 
 
 class Speaker:
     """Who has ``seat``, by ``line``. ``was_met``: whether the place has answered others of this process.
-    ``notice`` is told what rule 3 says."""
+    ``notice`` is told what rule 3 says, ``meets`` what rule 4: whether nobody is found; it gives whether that
+    could be told. ``holds``: the place is this process's."""
 
     def __init__(
         self,
@@ -45,20 +51,28 @@ class Speaker:
         patience_s: float = PATIENCE_S,
         was_met: Callable[[], bool] = lambda: False,
         notice: Callable[[str], None] = lambda text: None,
+        meets: Callable[[bool], bool] = lambda finds_nobody: True,
+        holds: bool = False,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._line, self._seat, self._patience_s, self._notice = line, seat, patience_s, notice
+        self._line, self._seat, self._patience_s = line, seat, patience_s
+        self._notice, self._meets, self._holds = notice, meets, holds
         self._clock, self._sleep = clock, sleep
         self._round, self._poll_s = 0, _POLL_S
         self._was_met = was_met
-        self._was_reached = False
+        self._was_reached = self._has_said = False
         self._turn = threading.Lock()
 
-    def exchange(self, parts: list[bytes]) -> list[bytes]:
-        """Tell each rank its part, or all the same one; what each told this one, in their order."""
+    def exchange(self, parts: list[bytes]) -> list[bytes | None]:
+        """Tell each rank its part, or all the same one; what each told this one, in their order, and None for
+        those without which the job goes on."""
         with self._turn:
+            if self._round:
+                self._say_met()
             found = self._exchanged(parts)
+            if self._holds:
+                self._say_met()
             self._round += 1
         return found
 
@@ -66,7 +80,11 @@ class Speaker:
         """Hang up. Idempotent."""
         self._line.close()
 
-    def _exchanged(self, parts: list[bytes]) -> list[bytes]:
+    def _say_met(self) -> None:
+        """Rule 4."""
+        self._has_said = self._has_said or self._meets(False)
+
+    def _exchanged(self, parts: list[bytes]) -> list[bytes | None]:
         begun, noticed = self._clock(), False
         while True:
             waited_s = self._clock() - begun
@@ -88,8 +106,8 @@ class Speaker:
                 noticed = True
 
     def _answer(self, told: Tell, answer_s: float) -> Told | Waiting:
-        """Rule 2."""
-        since = self._clock()
+        """Rules 2 and 4."""
+        since = said = self._clock()
         while True:
             try:
                 body = self._line.ask("round", told, answer_s)
@@ -100,6 +118,9 @@ class Speaker:
                 is_known = self._was_reached or self._was_met()
                 if waited_s >= (min(LEASE_S, self._patience_s) if is_known else self._patience_s):
                     raise self._line.unreachable(error, waited_s) from error
+                if self._clock() - said >= _LOOK_S:
+                    said = self._clock()
+                    self._meets(True)
                 self._sleep(_PAUSE_S)
                 continue
             self._was_reached = True

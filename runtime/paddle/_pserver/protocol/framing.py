@@ -199,7 +199,7 @@ class FrameReader(Generic[Message]):
             if not self._drain():
                 self._tidy()
                 return None
-            if (message := self._step()) is not None:
+            if (message := self._step(self)) is not None:
                 return message
 
     def _tidy(self) -> None:
@@ -217,14 +217,19 @@ class FrameReader(Generic[Message]):
 
     # A step is a list of targets to fill and what to do once they are full, which may give a message. Header
     # and checks come through staging, so that a small frame costs one receive; meta and body are also
-    # received directly. What is in staging as a whole is one step, whatever it has.
+    # received directly. What is in staging as a whole is one step, whatever it has. Steps are not
+    # bound, so that a reader that is let go is gone at once.
 
     def _expect_frame(self) -> None:
-        self._expect(self._read_header, [self._header])
+        self._expect(FrameReader._read_header, [self._header])
         self._is_between = True  # no frame has begun, other than in staging
 
     def _expect(
-        self, step: Callable[[], Message | None], targets: Sequence[memoryview], *, direct: bool = False
+        self,
+        step: Callable[[FrameReader[Message]], Message | None],
+        targets: Sequence[memoryview],
+        *,
+        direct: bool = False,
     ) -> None:
         self._step = step
         self._targets = [view for view in targets if view.nbytes]
@@ -269,7 +274,7 @@ class FrameReader(Generic[Message]):
 
     def _read_header(self) -> Message | None:
         self._meta = memoryview(bytearray(self._lengths(self._header)))
-        self._expect(self._read_meta, [self._meta], direct=True)
+        self._expect(FrameReader._read_meta, [self._meta], direct=True)
         return None
 
     def _lengths(self, header: memoryview) -> int:
@@ -315,7 +320,7 @@ class FrameReader(Generic[Message]):
         return message
 
     def _read_meta(self) -> Message | None:
-        self._expect(self._read_meta_check, [self._check])
+        self._expect(FrameReader._read_meta_check, [self._check])
         return None
 
     def _read_meta_check(self) -> Message | None:
@@ -340,7 +345,7 @@ class FrameReader(Generic[Message]):
         """To the next portion, or the next frame."""
         if self.checked < self._body_length:
             self._portion = _taken(self._body, PORTION_BYTES)
-            self._expect(self._read_portion, [*self._portion, self._check], direct=True)
+            self._expect(FrameReader._read_portion, [*self._portion, self._check], direct=True)
             self._is_in_body = True
             return None
         self.checked = 0

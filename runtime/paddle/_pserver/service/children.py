@@ -29,6 +29,7 @@ _CRASHED = 70  # EX_SOFTWARE
 _FIRST_PAUSE_S = 0.25
 _LONGEST_PAUSE_S = 8.0  # trainers that come back have patience for a minute
 _PID = struct.Struct("<I")
+_CHUNK = 1 << 16
 
 Work = Callable[[Callable[[], None]], int]
 
@@ -42,10 +43,15 @@ class Children:
         self,
         on_death: Callable[[str, str], None] = lambda name, how: None,
         on_restart: Callable[[str, str], None] = lambda name, how: None,
+        news: int | None = None,
     ) -> None:
         """``on_death(name, how)`` hears of a child that died or crashed, before the others are ended,
-        ``on_restart`` of one that is started again."""
+        ``on_restart`` of one that is started again. What comes from ``news``, which does not block, is passed
+        on to every child, also to one that is started later: each has it from its ``ear``."""
         self._on_death, self._on_restart = on_death, on_restart
+        self._news, self._told = news, b""
+        self._mouths: dict[int, int] = {}  # by which those that run are told
+        self.ear: int | None = None  # of a child
         self._work: dict[str, Work] = {}
         self._restarts: dict[str, int] = {}  # that are left
         self._names: dict[int, str] = {}  # of those that run
@@ -65,14 +71,21 @@ class Children:
 
     def _start(self, name: str) -> None:
         parent = os.getpid()
+        ear, mouth = os.pipe()
+        os.set_blocking(ear, False)
+        os.set_blocking(mouth, False)
         pid = os.fork()
         if pid:
-            self._names[pid] = name
+            os.close(ear)
+            self._names[pid], self._mouths[pid] = name, mouth
+            _pass_on(mouth, self._told)
             return
         status = _CRASHED
         try:
             _bind_life_to(parent)
-            os.close(self._ready_out)
+            for descriptor in (self._ready_out, mouth, *self._mouths.values()):
+                os.close(descriptor)
+            self.ear = ear
             status = self._work[name](self._say_ready)
         except BaseException:
             _log.exception("%s crashed", name)
@@ -88,11 +101,14 @@ class Children:
         """Until all children have ended; ``on_ready()`` is called once all of them serve."""
         with _signals() as signals:
             while self._names or self._due:
-                watched = [signals, self._ready_out] if self._unready else [signals]
+                watched = [signals, *[self._ready_out] * bool(self._unready)]
+                watched += [] if self._news is None else [self._news]
                 patience = max(0.0, min(60.0, min([self._kill_at, *self._due.values()]) - time.monotonic()))
                 readable, _, _ = select.select(watched, [], [], patience)
                 if self._ready_out in readable:
                     self._hear(os.read(self._ready_out, _PID.size * len(self._names)), on_ready)
+                if self._news in readable:
+                    self._hear_news(self._news)
                 if signals in readable:
                     self._obey(os.read(signals, 64))
                 self._reap()
@@ -108,6 +124,17 @@ class Children:
         self._unready -= {self._names.get(pid, "") for (pid,) in _PID.iter_unpack(news)}
         if was_unready and not self._unready:
             on_ready()
+
+    def _hear_news(self, news: int) -> None:
+        try:
+            data = os.read(news, _CHUNK)
+        except OSError:
+            data = b""
+        self._told += data
+        for mouth in self._mouths.values():
+            _pass_on(mouth, data)
+        if not data:
+            self._news = None  # nobody speaks any more
 
     def _start_if_due(self) -> None:
         for name in [name for name, due in self._due.items() if time.monotonic() >= due]:
@@ -129,6 +156,7 @@ class Children:
         for pid in list(self._names):
             done, wait_status = os.waitpid(pid, os.WNOHANG)
             if done:
+                os.close(self._mouths.pop(pid))
                 self._ended(self._names.pop(pid), pid, os.waitstatus_to_exitcode(wait_status))
 
     def _ended(self, name: str, pid: int, code: int) -> None:
@@ -157,6 +185,11 @@ class Children:
     def _signal(self, number: int) -> None:
         for pid in self._names:
             os.kill(pid, number)  # not reaped yet, so the id is still its own
+
+
+def _pass_on(mouth: int, data: bytes) -> None:
+    with contextlib.suppress(OSError):  # it has ended
+        os.write(mouth, data)
 
 
 def _how(code: int) -> str:

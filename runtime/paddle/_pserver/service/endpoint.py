@@ -37,6 +37,7 @@ from paddle._pserver.options import Role, SnapshotOptions
 from paddle._pserver.protocol.link import MOST_GROUPS, door
 from paddle._pserver.protocol.messages import Fallen
 from paddle._pserver.service.application import application
+from paddle._pserver.service.ear import Ear
 from paddle._pserver.service.foundation import Foundation, loop
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.orders import memory_for, orders
@@ -79,12 +80,14 @@ def serve(
     watcher: Watcher | None = None,
     token: Token | None = None,
     certificate: Certificate | None = None,
+    news: int | None = None,
 ) -> bool:
     """Serve until all trainers have said goodbye or are gone for good; whether that was so, and no signal
     ended it before.
 
-    ``on_ready``: told where it listens, once it does. Raises PortInUse, NotOurs, and JobFailed, which says
-    why, where the job did not end well.
+    ``on_ready``: told where it listens, once it does. ``news``: a descriptor on which whoever runs the job's
+    processes says what becomes of them (ear.py). Raises PortInUse, NotOurs, and JobFailed, which says why,
+    where the job did not end well.
     """
     with contextlib.ExitStack() as endings:
         listener = endings.enter_context(listen(options.address, options.port))
@@ -97,7 +100,7 @@ def serve(
         own = replace(options, port=port)
         ground = Foundation(watcher or Unwatched(), token, certificate)
         with _signals_kept(), loop() as runner:
-            served = _Served(own, ground, endings)
+            served = _Served(own, ground, endings, news)
             outcome = runner.run(served.run(listeners, ready))
     if outcome.exit_status and not served.was_stopped:
         raise JobFailed(f"the parameter server at {options.address}:{port} ended: {outcome.text}")
@@ -107,8 +110,11 @@ def serve(
 class _Served:
     """The shards of one endpoint. ``endings``: has what they hold as long as they serve."""
 
-    def __init__(self, options: EndpointOptions, ground: Foundation, endings: contextlib.ExitStack) -> None:
+    def __init__(
+        self, options: EndpointOptions, ground: Foundation, endings: contextlib.ExitStack, news: int | None
+    ) -> None:
         self._options, self._ground, self._endings = options, ground, endings
+        self._ear = Ear(news, lambda word: self._hear_of(Fallen(word.text, word.trainer, word.other)))
         self._where = f"{options.address}:{options.port}"
         self._serving, self._limit_bytes = secrets.token_hex(8), memory_for(options)
         self._claims = Claims(self._limit_bytes)
@@ -132,6 +138,7 @@ class _Served:
             claims=self._claims,
             name=name,
             serving=self._serving,
+            ends_with_all=True,
             tables=options.tables,
             arrays=options.arrays,
         )
@@ -150,6 +157,7 @@ class _Served:
             app.add_subapp(door(*key), application(self._hubs[key], links=self._links(key), gate=gate))
         async with self._ground.open(app, listeners, name, options.trainers):
             self._heed_signals()
+            self._ear.listen()
             _log.info("%s: serves %d trainers", name, options.trainers)
             ready()
             outcome = await self._outcome()
@@ -171,6 +179,7 @@ class _Served:
                 asyncio.get_running_loop().add_signal_handler(number, self._stop, number)
 
     def _stop(self, number: signal.Signals) -> None:
+        self._ear.read()  # perhaps it says why
         self.was_stopped = True
         _end(self._hubs.values(), f"the pserver was told to stop by {number.name}")
 
@@ -210,8 +219,8 @@ def _end(hubs: Iterable[Hub], why: str, *culprits: int) -> None:
 
 
 def _has_ever_been_met(hub: Hub) -> bool:
-    roster = hub.shard.roster
-    return len(roster.ids(Standing.EXPECTED)) < len(roster.trainers)
+    shard = hub.shard
+    return shard.broken is not None or len(shard.roster.ids(Standing.EXPECTED)) < len(shard.roster.trainers)
 
 
 def _name(role: Role, group: int, where: str) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 from paddle._pserver.errors import BadMessage, FrameError
 from paddle._pserver.protocol.messages import Answer, Fallen, Share, Sign, failure
 from paddle._pserver.protocol.outlet import Outlet
+from paddle._pserver.service.ear import Word
 from paddle._pserver.service.meter import Meter
 from paddle._pserver.service.relay import relayed
 from paddle._pserver.service.report import Door, Report, lines, report
@@ -41,6 +42,8 @@ from paddle._pserver.watcher import Unwatched, Watcher
 
 TICK_S = 1.0
 MAX_STRANGERS = 64  # besides one for every trainer
+AT_WILL = 20  # reports that the log has as they come; then each fills it
+BETWEEN_REPORTS_S = 10.0
 
 _log = logging.getLogger("paddle.pserver")
 
@@ -65,6 +68,7 @@ class Hub:
         self._since = time.monotonic()
         self._clock = ShardClock()
         self._tells_at = self._next_after(shard.clocks.version)  # a restored shard has told of those before
+        self._reports, self._reported_at = 0, 0.0
         self._watch = Watch(name, watcher or Unwatched())
         self._sessions: dict[int, Session] = {}
         self._inlets: dict[int, Inlet] = {}  # of the same
@@ -122,6 +126,14 @@ class Hub:
             self.on_fallen(message)
         return None
 
+    def hear(self, word: Word) -> None:
+        """Whoever runs the processes of the job says that one has ended for good."""
+        try:
+            now = self._clock.now()
+            self._do(self.shard.fallen(word.trainer, word.text, goes_on=word.goes_on, now=now))
+        except Exception as error:
+            self.failed(error)
+
     def damaged(self, session: Session, error: FrameError) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
         self.damaged_frames += 1
@@ -163,10 +175,14 @@ class Hub:
         )
 
     def _tell_progress(self) -> None:
-        """Log all that can be seen, every ``log_period_server`` steps."""
+        """Log all that can be seen, every ``log_period_server`` steps, but slowly where these are many."""
         if self.shard.clocks.version < self._tells_at:
             return
         self._tells_at = self._next_after(self.shard.clocks.version)
+        now = time.monotonic()
+        if self._reports >= AT_WILL and now < self._reported_at + BETWEEN_REPORTS_S:
+            return
+        self._reports, self._reported_at = self._reports + 1, now
         for line in lines(self.report()):
             _log.info("%s: %s", self.name, line)
 

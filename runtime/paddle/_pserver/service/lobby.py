@@ -152,6 +152,7 @@ class Lobby:
     def _over(self, number: int, caller: _Caller, task: asyncio.Task[None]) -> None:
         """Its time is over, also where that was cancelled before it began."""
         self._callers.pop(number, None)
+        caller.task = None  # each would hold the other until garbage is collected, and the connection with it
         if caller.transport is None:
             caller.sock.close()
 

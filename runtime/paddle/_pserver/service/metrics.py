@@ -69,8 +69,9 @@ def _trainers(report: Report) -> Iterator[Sample]:
 
 
 def _waited_for(report: Report) -> Iterator[Sample]:
+    awaited = frozenset(report.waiting_for)
     for trainer in report.trainers:
-        yield label("trainer", trainer.trainer_id), float(trainer.trainer_id in report.waiting_for)
+        yield label("trainer", trainer.trainer_id), float(trainer.trainer_id in awaited)
 
 
 def _per_trainer(read: Callable[..., float]) -> Callable[[Report], Iterable[Sample]]:
@@ -122,7 +123,7 @@ METRICS = (
     _row("counter", "sent_bytes_total", "Bytes that went to trainers, framing included.",
          _one(lambda r: r.traffic.sent)),
     _row("histogram", "answer_seconds", "From a question to its answer, waits included.", _latencies),
-    _row("counter", "damaged_frames_total", "Connections closed for bytes that are no frame.",
+    _row("counter", "damaged_frames_total", "Connections closed because of malformed frames.",
          _one(lambda r: r.damaged_frames)),
     _row("counter", "snapshots_total", "Snapshots written, by why they were.", _snapshots),
     _row("counter", "snapshots_failed_total", "Snapshots that could not be written.",

@@ -41,8 +41,7 @@ def _refusal(address: str, port: int, error: Exception) -> PserverError:
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.EADDRINUSE:
         return PortInUse(
-            f"port {port} of {address} is in use by {holder(address, port)}: stop that, or choose another "
-            "port"
+            f"port {port} of {address} is in use by {holder(address, port)}: stop it, or choose another port"
         )
     reason = f"cannot listen on {address}:{port}: {getattr(error, 'strerror', None) or error}"
     if isinstance(error, OSError) and not isinstance(error, socket.gaierror) and number not in _NOT_OURS:

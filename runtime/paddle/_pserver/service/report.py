@@ -13,6 +13,7 @@ import msgspec
 from paddle._pserver.memory import memory
 from paddle._pserver.service.meter import BOUNDS_S, Latency, Meter, Rates, Traffic
 from paddle._pserver.service.status import Status, status
+from paddle._pserver.shard.roster import MOST_NAMED
 from paddle._pserver.shard.shard import Shard
 
 _MB = 1 << 20
@@ -89,13 +90,9 @@ def lines(seen: Report) -> Iterator[str]:
     for table in seen.tables:
         waiting = f", {table.candidates} ids without a row" if table.candidates else ""
         yield f"table {table.name}: {table.rows} rows, {table.bytes / _MB:.1f} MiB{waiting}"
-    for trainer in seen.trainers:
-        yield (
-            f"trainer {trainer.trainer_id} {trainer.state}: {trainer.pushes} pushes, "
-            f"{trainer.staleness} behind, {trainer.dropped} discarded"
-        )
+    yield from _trainers(seen)
     if seen.waiting_for:
-        yield f"waiting since {seen.waiting_s:.0f} s for {named(seen.waiting_for)}"
+        yield f"waiting {seen.waiting_s:.0f} s for {named(seen.waiting_for)}"
     if any(seen.snapshots.values()) or seen.snapshots_failed:
         last = f", the last {seen.snapshots_failing} of them" if seen.snapshots_failing else ""
         yield f"snapshots: {_counted(seen.snapshots)} written, {seen.snapshots_failed} not{last}"
@@ -121,9 +118,22 @@ def _counted(by: Mapping[str, int]) -> str:
     return f"{sum(by.values())} ({kinds})" if kinds else "0"
 
 
+def _trainers(seen: Report) -> Iterator[str]:
+    """Each; of very many those that are furthest behind."""
+    furthest = sorted(seen.trainers, key=lambda trainer: -trainer.staleness)[:MOST_NAMED]
+    for trainer in sorted(furthest, key=lambda trainer: trainer.trainer_id):
+        yield (
+            f"trainer {trainer.trainer_id} {trainer.state}: {trainer.pushes} pushes, "
+            f"{trainer.staleness} behind, {trainer.dropped} discarded"
+        )
+    if (more := len(seen.trainers) - MOST_NAMED) > 0:
+        yield f"and {more} trainers more, none of them further behind"
+
+
 def named(trainers: tuple[int, ...]) -> str:
-    """Trainers, for people."""
-    return ", ".join(f"trainer {id}" for id in trainers)
+    """Trainers, for people; of very many the first."""
+    shown = ", ".join(f"trainer {id}" for id in trainers[:MOST_NAMED])
+    return f"{shown} and {more} more" if (more := len(trainers) - MOST_NAMED) > 0 else shown
 
 
 def within(bound: float) -> str:

@@ -120,6 +120,7 @@ def _figures(report: Report) -> str:
 
 
 def _trainers(report: Report) -> Iterator[str]:
+    awaited = frozenset(report.waiting_for)
     yield "<h2>Trainers</h2>"
     heads = ("trainer", "state", "pushes", "staleness", "discarded", "last heard", "at")
     yield _table(
@@ -128,7 +129,7 @@ def _trainers(report: Report) -> Iterator[str]:
         (
             (
                 trainer.trainer_id,
-                _stands(report, trainer),
+                _stands(trainer, is_awaited=trainer.trainer_id in awaited),
                 f"{trainer.pushes:,}",
                 f"{trainer.staleness:,}",
                 f"{trainer.dropped:,}",
@@ -140,10 +141,9 @@ def _trainers(report: Report) -> Iterator[str]:
     )
 
 
-def _stands(report: Report, trainer: TrainerStatus) -> str:
+def _stands(trainer: TrainerStatus, *, is_awaited: bool) -> str:
     has_ended = trainer.state == "joined" and not trainer.in_pass
-    awaited = trainer.trainer_id in report.waiting_for
-    more = {"waits": trainer.waits, "waited for": awaited, "has ended its pass": has_ended}
+    more = {"waits": trainer.waits, "waited for": is_awaited, "has ended its pass": has_ended}
     return ", ".join([trainer.state, *(what for what, is_so in more.items() if is_so)])
 
 

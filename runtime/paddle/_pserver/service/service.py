@@ -37,9 +37,11 @@ def serve(
     watcher: Watcher | None = None,
     token: Token | None = None,
     certificate: Certificate | None = None,
+    news: int | None = None,
 ) -> int:
     """Serve until the job is over; returns the exit status: 0 only if all went well. ``token``: trainers must
-    have it. ``certificate``: it is shown to them, and what comes over TCP is encrypted.
+    have it. ``certificate``: it is shown to them, and what comes over TCP is encrypted. ``news``: where
+    whoever runs the job's processes says what becomes of them (ear.py).
 
     To be called in the main thread. ``on_ready`` gets all (address, port), once all are served. Raises
     PortInUse before anything is served. SIGINT, SIGTERM and SIGHUP end all processes.
@@ -47,11 +49,13 @@ def serve(
     watcher = watcher or Unwatched()
     listeners = _listeners(options)
     children = Children(
-        on_death=lambda name, how: watcher.broken(name, how, (), is_own=True), on_restart=watcher.restarted
+        on_death=lambda name, how: watcher.broken(name, how, (), is_own=True),
+        on_restart=watcher.restarted,
+        news=news,
     )
     serving = options.serving or secrets.token_hex(8)
     for index, (address, port, _) in enumerate(options.places):
-        work = partial(_shard, options, index, listeners, watcher, token, certificate, serving)
+        work = partial(_shard, options, index, listeners, watcher, token, certificate, serving, children)
         children.fork(f"{address}:{port}", work, restarts=options.restarts if options.snapshots else 0)
     if not options.snapshots:  # else a shard that is started again needs its own
         _close(listeners)
@@ -90,6 +94,7 @@ def _shard(
     token: Token | None,
     certificate: Certificate | None,
     serving: str,
+    children: Children,
     ready: Callable[[], None],
 ) -> int:
     """The life of shard number ``index`` of this node, in its own process."""
@@ -103,4 +108,5 @@ def _shard(
     own: dict[str, Any] = {"min_trainers": options.min_trainers, "cut_limit_bytes": limit_bytes}
     shard = orders(options, role, folder, options.num_gradient_servers, limit_bytes, serving=serving, **own)
     name = f"{role} shard at {address}:{port}"
-    return run(shard, listeners[index], name, ready, watcher, options.places, token, certificate)
+    ear = children.ear
+    return run(shard, listeners[index], name, ready, watcher, options.places, token, certificate, ear)

@@ -23,7 +23,7 @@ goes on where it stood: with the pass after the last that was ended there, and o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from paddle._pserver.protocol.messages import Hello, Mark
@@ -44,6 +44,14 @@ class Barred(NamedTuple):
 
 
 _NOBODY = Barred()
+_STOP = (
+    "trainer {id} has said no goodbye. If its process has ended, as by os._exit, nobody can take up what it "
+    "was about: where no launcher stops this job, do so and begin again, from its snapshots if it keeps any"
+)
+_START_AGAIN = (
+    "trainer {id} has said no goodbye. If its process has ended, and no launcher starts another, start it "
+    "again with trainer_id={id}: the others go on"
+)
 
 
 class Arrivals:
@@ -111,6 +119,19 @@ class Arrivals:
         free = [trainer for trainer in gone if not trainer.has_left and self._is_free(trainer, 0)]
         ever = [trainer for trainer in gone if trainer not in [*left, *later, *free]]
         return Barred(*(tuple(trainer.id for trainer in found) for found in (ever, later, left)))
+
+    def advice(self, missing: Iterable[int]) -> str:
+        """What to do about those of ``missing`` whose connection broke; empty where there is none."""
+        trainers = [self._roster.trainers[id] for id in missing]
+        lost = [trainer.id for trainer in trainers if trainer.state is Standing.LOST]
+        barred = self.barred()
+        for ids, what in (
+            ([id for id in lost if id in barred.ever], _STOP),
+            ([id for id in lost if id not in (*barred.ever, *barred.until_pass_ends)], _START_AGAIN),
+        ):
+            if ids:
+                return f". {what.format(id=ids[0])}"
+        return ""
 
     def kept(self, known: Sequence[Known]) -> None:
         """A cut lasts that holds so much of the trainers; nothing of who took a place since it was cut, and

@@ -8,7 +8,7 @@ waits has ended its pass, after the last that was heard of one that has not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from typing import NamedTuple
 
 from paddle._pserver.protocol.messages import Declare, EndPass, Push
@@ -79,7 +79,7 @@ class Barrier:
         if not self._waits:
             return None
         missing = self.missing(roster)
-        waited = now - min((self._since(roster.trainers[id]) for id in missing), default=self.oldest)
+        waited = self._waited(missing, roster, now)
         if waited < self._timeout_s:
             return None
         return (
@@ -88,16 +88,20 @@ class Barrier:
             "started, and num_gradient_servers must be their number."
         )
 
-    def _since(self, missing: Trainer) -> float:
-        """Since when one is waited for. One that has more batches than others takes its time, while it is
-        heard."""
-        if missing.state is Standing.LOST:
-            return min(self.oldest, missing.since)
-        only_pass_ends = len(self.waiting_for(EndPass)) == len(self._waits)
-        return max(self.oldest, missing.heard) if only_pass_ends else self.oldest
+    def _waited(self, missing: Iterable[int], roster: Roster, now: float) -> float:
+        """How long the first of them is waited for. One that has more batches than others takes its time,
+        while it is heard."""
+        oldest, only_pass_ends = self.oldest, len(self.waiting_for(EndPass)) == len(self._waits)
 
-    def notice(self, roster: Roster, now: float) -> str | None:
-        """From time to time, for whom the open questions wait."""
+        def since(one: Trainer) -> float:
+            if one.state is Standing.LOST:
+                return min(oldest, one.since)
+            return max(oldest, one.heard) if only_pass_ends else oldest
+
+        return now - min((since(roster.trainers[id]) for id in missing), default=oldest)
+
+    def notice(self, roster: Roster, now: float, advise: Callable[[Iterable[int]], str]) -> str | None:
+        """From time to time, for whom the open questions wait, and what to do about them."""
         if not self._waits:
             return None
         oldest = self.oldest
@@ -106,4 +110,7 @@ class Barrier:
         if now < self._notice_at:
             return None
         self._notice_at = now + min(now - oldest, LONGEST_NOTICE_S)
-        return f"waiting since {now - oldest:.0f} s for {roster.describe_all(self.missing(roster), now)}"
+        missing = self.missing(roster)
+        left = self._timeout_s - self._waited(missing, roster, now)
+        whom = roster.describe_all(missing, now)
+        return f"waiting {now - oldest:.0f} s for {whom}, gives up in {left:.0f} s{advise(missing)}"

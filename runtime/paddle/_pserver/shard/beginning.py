@@ -26,6 +26,7 @@ from paddle._pserver.shard.arrival import Arrivals
 from paddle._pserver.shard.barrier import Barrier
 from paddle._pserver.shard.changes import changes_of
 from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.compensation import compensation_of
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.modes import mode_of, ratio_warning
 from paddle._pserver.shard.outbox import Outbox
@@ -154,6 +155,7 @@ class Beginning:
             log_period_server=self._options.log_period_server,
             saving=self._saving,
             changes=changes_of(update, model.tables, trainers, restored=restored),
+            compensation=compensation_of(update, model.tables, trainers),
         )
         self._arrivals.training = self.training
         self._arrivals.keeps_own = update.mode.is_local

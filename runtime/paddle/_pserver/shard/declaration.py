@@ -7,6 +7,7 @@ It must never know a shard's state. Guarantee: what ``check`` lets through can b
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from paddle._engine.averages import ARRAYS
 from paddle._engine.errors import EngineError
@@ -18,6 +19,7 @@ from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
 from paddle._pserver.protocol.messages import Declare
 from paddle._pserver.protocol.placement import DenseLayout, RowRange
 from paddle._pserver.protocol.wire import HALF_BYTES, WireSpec
+from paddle._pserver.shard import compensation
 from paddle._pserver.shard.changes import stamp_bytes
 from paddle._pserver.shard.finite import not_finite
 
@@ -40,6 +42,11 @@ def check(declare: Declare) -> None:
             "itself and pushes what it has moved would take back most of that. Take bfloat16 or float16, or "
             "let trainers meet less often"
         )
+    if declare.update.mode.compensates and (table := next(_tables(declare), None)) is not None:
+        raise Refused(
+            f"what lacks in gradients of rows is not made up for (DC-ASGD), and {table.name!r} is a table: "
+            "train it as a dense parameter (is_sparse=False), or without enable_dc_asgd"
+        )
     if declare.wire.answers != "float32" and declare.update.mode.is_local:
         raise Refused(
             f"--wire_answers={declare.wire.answers} does not go with the mode {declare.update.mode.name!r}: "
@@ -51,6 +58,10 @@ def check(declare: Declare) -> None:
         schedule(declare.update.schedule)
     except (EngineError, ValueError) as error:
         raise Refused(f"this job's learning rate cannot be computed: {error}") from error
+
+
+def _tables(declare: Declare) -> Iterator[ParameterSpec]:
+    return (each for each in declare.parameters if each.sparse)
 
 
 def _check_parameter(parameter: ParameterSpec, update: UpdateSpec) -> None:
@@ -111,6 +122,8 @@ def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, 
     copies = trainers + (
         not update.mode.is_in_step
     )  # the values that end a pass, where they change meanwhile
+    if update.mode.compensates:
+        copies += compensation.copies(trainers)
     need = 4 * layout.size * copies
     for segment in layout.segments:
         need += 4 * segment.size * _arrays(segment.parameter, update)

@@ -34,6 +34,12 @@ class Outbox:
         """Say something to people."""
         self.effects.append(Note(text, level))
 
+    def note_refusal(self, session: int, error: Exception) -> None:
+        """A trainer that was let in is sent away with its model."""
+        trainer = self._roster.of(session)
+        if trainer is not None:
+            self.note(f"refuses trainer {trainer.id} at {trainer.peer}: {error}", logging.WARNING)
+
     def send(self, session: int, message: Reply, body: tuple[np.ndarray, ...] = ()) -> None:
         """Say something on a connection, whoever is there."""
         self.effects.append(Send(session, message, body, live=self.live))

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from paddle._pserver.errors import BadMessage, NoSnapshot
-from paddle._pserver.protocol.messages import Answer, GoBack, Reply, failure
+from paddle._pserver.protocol.messages import MOST_BEFORE, Answer, GoBack, Reply, Welcome, failure
 from paddle._pserver.shard.arrival import Arrivals
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.effects import Load
@@ -31,7 +31,7 @@ from paddle._pserver.shard.outbox import Outbox
 from paddle._pserver.shard.reunion import Reunion
 from paddle._pserver.shard.roster import Roster
 from paddle._pserver.shard.saving import Cause, Saving
-from paddle._pserver.shard.state import Facts
+from paddle._pserver.shard.state import Facts, marks, over
 
 
 def is_of_earlier_life(before: str, now: str) -> bool:
@@ -89,6 +89,22 @@ class Resuming:
             self._arrivals.begin_again(facts)
         elif not serving or facts.serving != serving:
             self._arrivals.restored(len(facts.trainers))
+
+    def welcome(self, id: int, *, ready: bool) -> Welcome:
+        """What a trainer is told that was let in."""
+        clocks, roster = self._clocks, self._roster
+        return Welcome(
+            barrier_timeout_s=self._patience_s,
+            ready=ready,
+            settled=marks(clocks, roster)[id],
+            keeps=self._saving.options is not None,
+            version=clocks.version,
+            older=self.older,
+            pace=clocks.paces[id],
+            before=roster.trainers[id].past[-MOST_BEFORE:],
+            next_pass=clocks.next_pass[id],
+            over=over(clocks, roster),
+        )
 
     def answer(self, session: int, reply: Reply, now: float) -> None:
         """Answer, once a snapshot knows the job and who asks."""

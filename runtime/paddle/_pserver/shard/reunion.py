@@ -64,5 +64,5 @@ class Reunion:
             elif now - newcomer.word_at >= WORD_S:
                 newcomer.word_at = now
                 names = self._roster.describe_all(missing, now)
-                text = f"waiting since {waited_s:.0f} s to hear from {names} which passes have ended"
+                text = f"waiting {waited_s:.0f} s to hear from {names} which passes have ended"
                 self._outbox.send(session, Waiting(text))

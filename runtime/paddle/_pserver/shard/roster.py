@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 from paddle._pserver.errors import DuplicateTrainer, Stale
 
+MOST_NAMED = 16  # in one sentence, which all who wait are told, and the log
 _PAST = 64  # processes that are remembered to be stale
 _GO_ON = (
     "Where its process is no more, a next job goes on from the snapshots that all pservers have (of a "
@@ -234,5 +235,7 @@ class Roster:
                 return f"trainer {id} (at {trainer.peer}, last heard {now - trainer.heard:.0f} s ago)"
 
     def describe_all(self, ids: Iterable[int], now: float) -> str:
-        """Several trainers, for people."""
-        return ", ".join(self.describe(id, now) for id in sorted(ids))
+        """Several trainers, for people; of very many the first."""
+        every = sorted(ids)
+        named = ", ".join(self.describe(id, now) for id in every[:MOST_NAMED])
+        return f"{named} and {more} more" if (more := len(every) - MOST_NAMED) > 0 else named

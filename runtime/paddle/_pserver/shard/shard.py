@@ -16,7 +16,7 @@ in order of arrival.
 5.  ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
     waits for one that has (roster.py).
 6.  A trainer that says goodbye is waited for no more. One that says it failed breaks the job at once, unless
-    it had not declared yet: then it was never there.
+    it had not declared yet: then it was never there (unstarted.py).
 7.  A trainer whose connection broke is waited for until ``barrier_timeout_s`` after that, and so is one that
     is only slow, counted from the oldest open question; then the job is broken: TrainerLost, naming who is
     missing (barrier.py). So it goes also where one says that it failed; unless the job can go on without them
@@ -45,7 +45,6 @@ import numpy as np
 from paddle._pserver.errors import BadMessage, NotCounted, PserverError, RateMismatch, TableFull, TrainerLost
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import (
-    MOST_BEFORE,
     Answer,
     Declare,
     GoBack,
@@ -59,7 +58,6 @@ from paddle._pserver.protocol.messages import (
     Save,
     Seed,
     Waiting,
-    Welcome,
     failure,
 )
 from paddle._pserver.protocol.wire import WireSpec
@@ -80,7 +78,8 @@ from paddle._pserver.shard.resuming import Resuming
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 from paddle._pserver.shard.saving import Saving
 from paddle._pserver.shard.sparing import Sparing
-from paddle._pserver.shard.state import State, known, marks, over, restore
+from paddle._pserver.shard.state import State, known, restore
+from paddle._pserver.shard.unstarted import Unstarted
 from paddle._pserver.tables.gradient import NOTHING, Gradient
 from paddle._pserver.tables.tables import Tables
 from paddle._visible import paragraph
@@ -95,7 +94,7 @@ class Shard:
         self.broken: Broken | None = None
         self.clocks = Clocks(options.num_gradient_servers)
         self.roster = Roster(options.num_gradient_servers)
-        self.barrier = Barrier(options.barrier_timeout_s)
+        self.barrier, self._unstarted = Barrier(options.barrier_timeout_s), Unstarted(options)
         self._outbox = Outbox(self.roster, self.barrier)
         self.saving = Saving(options.snapshots)
         told = self.clocks, self.roster, self.barrier, self._outbox, self.saving
@@ -129,20 +128,17 @@ class Shard:
     @property
     def tables(self) -> Tables | None:
         """What it keeps; None before a trainer has declared it."""
-        model = self._beginning.model
-        return None if model is None else model.tables
+        return None if (model := self._beginning.model) is None else model.tables
 
     @property
     def declaration(self) -> Declare | None:
         """What a trainer has declared."""
-        model = self._beginning.model
-        return None if model is None else model.declaration
+        return None if (model := self._beginning.model) is None else model.declaration
 
     @property
     def wire(self) -> WireSpec | None:
         """In which numbers values travel, as a trainer has declared."""
-        model = self._beginning.model
-        return None if model is None else model.declaration.wire
+        return None if self.declaration is None else self.declaration.wire
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
 
@@ -186,7 +182,7 @@ class Shard:
             if isinstance(error, (TableFull, RateMismatch)):  # perhaps in the midst of a step
                 self._break(str(error), is_own=isinstance(error, TableFull))
             elif isinstance(message, Declare) and not isinstance(error, TrainerLost):
-                self._tell_refusal(session, error)
+                self._outbox.note_refusal(session, error)
             self._outbox.send(session, failure(error))
             if not isinstance(error, TrainerLost | NotCounted):
                 self._outbox.close(session)
@@ -196,9 +192,8 @@ class Shard:
         """A connection is gone."""
         self._begin(now)
         self._peers.pop(session, None)
-        self._demand.lost(session)
-        self._parting.lost(session)
-        self._resuming.lost(session)
+        for part in (self._demand, self._parting, self._resuming):
+            part.lost(session)
         trainer = self.roster.of(session)
         if trainer is not None:
             self.barrier.remove(trainer.id)
@@ -216,7 +211,7 @@ class Shard:
         if (verdict := self.barrier.verdict(self.roster, now)) is not None:
             missing = self.barrier.missing(self.roster)
             self._go_on_without(missing, verdict, *missing)
-        elif (notice := self.barrier.notice(self.roster, now)) is not None:
+        elif (notice := self.barrier.notice(self.roster, now, self.arrivals.advice)) is not None:
             self._outbox.note(f"{len(self.barrier.waiting)} trainers {notice}", logging.WARNING)
             for id in self.barrier.waiting:
                 self._outbox.tell(id, Waiting(notice))
@@ -247,6 +242,17 @@ class Shard:
         self._break(reason, *culprits, is_own=not culprits)
         self._conclude()
         return self._outbox.effects
+
+    def fallen(self, id: int | None, how: str, *, goes_on: bool, now: float) -> list[Effect]:
+        """Whoever runs the job's processes says that one has ended for good, trainer ``id`` or another."""
+        self._begin(now)
+        known = self.roster.known(() if id is None else (id,))
+        if goes_on and known and (self.ready or id != 0):
+            self._sparing.hear(known[0], how)
+        else:
+            self._break(how + ", before it had given the initial values" * goes_on, *known)
+            self._conclude()
+        return self._done()
 
     def expecting(self, session: int) -> Model:
         """The model for which this connection may bring values now."""
@@ -295,9 +301,8 @@ class Shard:
             raise BadMessage(f"{type(message).__name__} came from a trainer")
         if self.broken is not None:
             raise self.broken.error()
-        can = self.ready and self._resuming.is_kept and not self.arrivals.may_be_new_job
-        peer = self._peers.get(session, "this process")
-        self._demand.hear(session, message, peer, self._now, can=can)
+        can, peer = self.ready and self._resuming.is_kept, self._peers.get(session, "this process")
+        self._demand.hear(session, message, peer, self._now, can=can and not self.arrivals.may_be_new_job)
 
     def _hello(self, session: int, hello: Hello) -> None:
         admission.check(hello, self.options)
@@ -308,18 +313,13 @@ class Shard:
         peer = self._peers.get(session, "this process")
         comes_back = self.roster.trainers[hello.trainer_id].is_again(hello.incarnation)
         before = self.arrivals.come(hello, session, peer, self._now)
+        self._unstarted.came(hello.trainer_id)
         if before is not None:
             self.barrier.remove(hello.trainer_id)
             self._outbox.close(before)
         if (training := self._beginning.training) is not None and not comes_back:
             training.joined(hello.trainer_id)
-        settled, older = marks(self.clocks, self.roster)[hello.trainer_id], self._resuming.older
-        keeps, patience = self.options.snapshots is not None, self.options.barrier_timeout_s
-        version, pace = self.clocks.version, self.clocks.paces[hello.trainer_id]
-        past = self.roster.trainers[hello.trainer_id].past[-MOST_BEFORE:]
-        begins, ended = self.clocks.next_pass[hello.trainer_id], over(self.clocks, self.roster)
-        welcome = Welcome(patience, self.ready, settled, keeps, version, older, pace, past, begins, ended)
-        self._outbox.send(session, welcome)
+        self._outbox.send(session, self._resuming.welcome(hello.trainer_id, ready=self.ready))
 
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:
         session, was_in = trainer.session, trainer.declared
@@ -330,15 +330,15 @@ class Shard:
             self._parting.begin(trainer.id, session, self._now)
         else:
             self._parting.let_go(session)
+        culprits = self.roster.known(goodbye.culprits) if goodbye.follows else (trainer.id,)
         if goodbye.failure is not None and not was_in:
             self.roster.lose(trainer, self._now, forget=True)
-            told = paragraph(goodbye.failure)
-            text = f"trainer {trainer.id} at {trainer.peer} could not start: {told}"
-            self._outbox.note(text, logging.WARNING)
-            return
+            self._outbox.note(self._unstarted.add(trainer, goodbye.failure, culprits), logging.WARNING)
+            if self._unstarted.reason:
+                self._break(self._unstarted.reason, *self._unstarted.culprits)
+            return self._conclude()
         self.roster.leave(trainer, self._now)
         if goodbye.failure is not None:
-            culprits = self.roster.known(goodbye.culprits) if goodbye.follows else (trainer.id,)
             reason = f"trainer {trainer.id} at {trainer.peer} failed: {paragraph(goodbye.failure)}"
             self._go_on_without([trainer.id], reason, *culprits)
         elif trainer.id == 0 and not self.ready:
@@ -348,7 +348,7 @@ class Shard:
             self._outbox.note(f"trainer {trainer.id} said goodbye after {steps} steps")
             if self._beginning.training is not None and self.broken is None:
                 self._beginning.training.advance()
-        self._conclude()
+        return self._conclude()
 
     # Endings.
 
@@ -382,17 +382,14 @@ class Shard:
         self._now = now
         self._outbox.begin()
 
-    def _tell_refusal(self, session: int, error: PserverError) -> None:
-        """Log why a trainer that was let in is sent away with its model."""
-        trainer = self.roster.of(session)
-        if trainer is not None:
-            self._outbox.note(f"refuses trainer {trainer.id} at {trainer.peer}: {error}", logging.WARNING)
-
     def _save_is_over(self, trainer: Trainer, session: int) -> None:
         self._outbox.send(session, Answer(self.clocks.version, durable=self.clocks.durable[trainer.id]))
 
     def _done(self) -> list[Effect]:
         """What is to be done, a snapshot last: it holds all that the others are about."""
+        if self.ready and self.broken is None and (fallen := self._sparing.due()):
+            self._go_on_without([*fallen], "; ".join(fallen.values()))
+            self._conclude()
         self._resuming.look(self._now)
         self._demand.look(self._now)
         if self.broken is None and (why_not := self._cuts.look(self._now)) is not None:

@@ -3,6 +3,7 @@
 A trainer that would break the job, because it is missing when patience ends or says that it failed, is left
 out instead while ``min_trainers`` others are connected. It owes nothing any more, and cannot come back. Where
 snapshots are kept one is made of that: a shard that starts anew from an older one would wait for it again.
+One of which it is told that it has ended for good is left out as soon as so many others are connected.
 
 It must never know why a trainer is missing. Guarantee: with ``min_trainers`` 0 nobody is left out; a step
 counts what was pushed, so that a trainer's last push may count in some shards and not in others.
@@ -36,6 +37,16 @@ class Sparing:
     ) -> None:
         self._min_trainers, self._saving = min_trainers, saving
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
+        self._fallen: dict[int, str] = {}  # who has ended for good -> how
+
+    def hear(self, id: int, how: str) -> None:
+        """A trainer has ended for good."""
+        self._fallen[id] = how
+
+    def due(self) -> dict[int, str]:
+        """Of those that have ended for good, whom the job can go on without now, and how each ended."""
+        found = {id: how for id, how in self._fallen.items() if not self._roster.trainers[id].has_left}
+        return found if self.can_spare([*found]) else {}
 
     def can_spare(self, ids: Sequence[int]) -> bool:
         """Whether the job goes on without these."""

@@ -40,6 +40,7 @@ from paddle._pserver.protocol.messages import (
 from paddle._pserver.shard.barrier import Barrier
 from paddle._pserver.shard.changes import Changes
 from paddle._pserver.shard.clocks import Clocks
+from paddle._pserver.shard.compensation import Compensation
 from paddle._pserver.shard.modes import Due, Mode, Offer
 from paddle._pserver.shard.outbox import Outbox
 from paddle._pserver.shard.roster import Roster, Trainer
@@ -52,7 +53,8 @@ from paddle._pserver.tables.tables import Tables
 
 class Training:
     """See the module's text. ``log_period_server``: steps between two lines of the log. ``saving``: where
-    snapshots are kept. ``changes``: where trainers are told of changed rows."""
+    snapshots are kept. ``changes``: where trainers are told of changed rows. ``compensation``: what gradients
+    lack."""
 
     def __init__(
         self,
@@ -66,10 +68,11 @@ class Training:
         log_period_server: int,
         saving: Saving | None = None,
         changes: Changes | None = None,
+        compensation: Compensation | None = None,
     ) -> None:
         self._tables, self._mode, self._changes = tables, mode, changes
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
-        self._saving = saving or Saving(None)
+        self._saving, self._compensation = saving or Saving(None), compensation
         self._log_period_server = log_period_server
         self.is_in_step = mode.is_in_step
         self._pass_id = self._shrink = 0
@@ -246,7 +249,7 @@ class Training:
             if push.pass_id > passes and trainer in present:
                 passes = push.pass_id
         clocks.apply(samples, passes)
-        gradients = [offer.gradient for offer in offers]
+        gradients = [self._counted(offer) for offer in offers]
         self._tables.apply(
             gradients, samples=clocks.samples, passes=clocks.passes_over, step=clocks.version, rate=rate
         )
@@ -255,6 +258,12 @@ class Training:
                 self._changes.add(offer.trainer, offer.gradient.rows)
         if clocks.version % self._log_period_server == 0:
             self._outbox.note(str(clocks))
+
+    def _counted(self, offer: Offer) -> Gradient:
+        """The gradient that a push brings, as it counts."""
+        if self._compensation is None:
+            return offer.gradient
+        return self._compensation.of(offer.trainer, offer.gradient)
 
     def _rate(self, offers: Sequence[Offer]) -> float | None:
         """The learning rate that trainers tell for the step that these make."""
@@ -283,6 +292,8 @@ class Training:
     def _answer(self, id: int, values: np.ndarray, *, dropped: bool = False) -> None:
         """Give a trainer the dense ``values``; a shard without any says only that it is done."""
         self._mode.refreshed(id)
+        if self._compensation is not None:
+            self._compensation.gave(id, values)
         body = (values,) if values.size else ()
         wants_cut, lacking = self._saving.is_late, self._saving.is_lacking
         told = {"wants_cut": wants_cut, "lacking": lacking} if self.is_in_step else {}

@@ -1,8 +1,9 @@
 """Watch: when a shard's watcher is told what.
 
 It must never change the shard. Guarantee: that the job broke is told once, before the shard's process ends;
-a shard that no trainer ever came to has no job to tell of. Who is barred is told by every process of the
-shard, as it begins and whenever that changes, and again every second while anybody is, or it was not heard.
+a shard that no trainer ever came to has no job to tell of, unless a trainer ended that. Who is barred is told
+by every process of the shard, as it begins and whenever that changes, and again every second while anybody
+is, or it was not heard.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ class Watch:
             self._watcher.joined()
         if (barred := shard.arrivals.barred()) != self._barred:
             self._tell(barred)
-        if shard.broken is not None and self._has_joined and not self._has_broken:
+        why = shard.broken
+        if why is not None and (self._has_joined or why.culprits) and not self._has_broken:
             self._has_broken = True
-            why = shard.broken
             self._watcher.broken(self._name, why.reason, why.culprits, is_own=why.is_own)
 
     def look_at_clock(self, shard: Shard, now: float) -> None:

@@ -28,6 +28,7 @@ from paddle._pserver.snapshots.storage import FolderToRead
 
 _SHARD = re.compile(r"(dense|sparse)-\d+")
 _DEPTH = 5  # JOB/node-0, a --snapshot_dir of up to three folders in it, dense-0
+_NAME = "name the --snapshot_dir of every pserver of the job, or the job's folder"
 _TRIES = 5  # to read what a running pserver takes away when it has newer ones
 Notice = Callable[[str], None]
 
@@ -99,10 +100,7 @@ def _gathered(folders: Sequence[Path], notice: Notice, *, is_running: bool) -> G
     paths = _shards_in(folders)
     if not paths:
         listed = ", ".join(str(folder) for folder in folders)
-        raise NotOneJob(
-            f"no snapshots of shards are in {listed}: name the --snapshot_dir of every pserver of the job, "
-            "or the job's folder"
-        )
+        raise NotOneJob(f"no snapshots of shards are in {listed}: {_NAME}")
     sources = [_source(path, notice, is_running=is_running) for path in paths]
     while True:
         try:
@@ -119,7 +117,7 @@ def _shards_in(folders: Sequence[Path]) -> list[Path]:
 
 def _shards_below(folder: Path) -> Iterator[Path]:
     if not folder.is_dir():
-        raise NotOneJob(f"{folder} is no folder")
+        raise NotOneJob(f"{folder} is not a folder: {_NAME}")
     yield from _walk(folder.resolve(), _DEPTH)
 
 
@@ -165,10 +163,7 @@ def _joined(sources: Sequence[_Source], states: Sequence[Opened]) -> Gathered:
         declared = state.facts.declaration
         place = source.role, declared.shard
         if place in places:
-            raise NotOneJob(
-                f"{places[place][0]} and {source.path} are both {source.role} shard {declared.shard}: name "
-                "the folders of one job"
-            )
+            raise _twice(source.role, declared.shard, places[place][0], source.path)
         if _model(state) != _model(states[0]):
             raise NotOneJob(f"{sources[0].path} and {source.path} have snapshots of different models")
         places[place] = source.path, state
@@ -179,6 +174,16 @@ def _joined(sources: Sequence[_Source], states: Sequence[Opened]) -> Gathered:
     _check_complete("dense", gathered.dense, gathered.declaration)
     _check_complete("sparse", gathered.sparse, gathered.declaration)
     return gathered
+
+
+def _twice(role: Role, shard: int, one: Path, other: Path) -> NotOneJob:
+    what = f"{one} and {other} are both {role} shard {shard}"
+    if one.parent == other.parent:
+        return NotOneJob(
+            f"{what}: a program of several optimizers, or rates, has shards for each, which are not put "
+            "together here. It goes on with as many servers as it had; its model is what the program saves"
+        )
+    return NotOneJob(f"{what}: name the folders of one job")
 
 
 def _model(state: Opened) -> Declare:

@@ -135,8 +135,8 @@ def export(
 def _check_heights(exporting: Exporting, layout: Layout) -> None:
     for table in exporting.open_tables:
         raise CannotExport(
-            f"{table.name!r} is a table without a height, whose rows are no array: the layout {layout} has "
-            "no place for it. --format=persistables writes its rows by their ids"
+            f"{table.name!r} is a table without a height, whose rows are not an array: the layout {layout} "
+            "has no place for it. --format=persistables writes its rows by their ids"
         )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from paddle._engine.arena import zeros
 from paddle._engine.averages import average_of, state_of
 from paddle._engine.exchange import UpdateSpec
 from paddle._engine.rates import Rates
@@ -30,9 +31,9 @@ class PackedTable:
 
     def __init__(self, held: RowRange, update: UpdateSpec) -> None:
         self.held = held
-        self.values = np.zeros((held.count, held.width), np.float32)
+        self.values = zeros((held.count, held.width))
         self._rule, self._penalties, self._multiplier = how(held.parameter, update)
-        self._slots = [np.zeros_like(self.values) for _ in self._rule.slots]
+        self._slots = [zeros(self.values.shape) for _ in self._rule.slots]
         self._last_step = np.zeros(held.count, np.int64)
         self._rates, self._step = Rates(), 0
         self._average = average_of(self.values, update.average)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paddle._engine.arena import zeros
 from paddle._engine.exchange import UpdateSpec
 from paddle._engine.schedules import Progress, schedule
 from paddle._pserver.errors import BadMessage
@@ -52,7 +53,7 @@ class Tables:
         self.layout = layout
         self.room, self._cut_bytes = TableRoom(room_bytes), cut_bytes
         self.shown = shown
-        self.values = np.zeros(layout.size, np.float32) if shown is None else shown.values
+        self.values = zeros((layout.size,)) if shown is None else shown.values
         self.packed = {h.parameter.name: PackedTable(h, update) for h in ranges if not h.parameter.is_open}
         self.open = _open(update, ranges, self.room)
         both: dict[str, SparseTable] = {**self.packed, **self.open}

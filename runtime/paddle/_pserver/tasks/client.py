@@ -212,7 +212,7 @@ class MasterClient:
         if response.status == 200:
             return body
         if response.getheader("Content-Type", "").partition(";")[0] != "application/json":
-            raise http.client.HTTPException(f"HTTP status {response.status}, so it is no master")
+            raise http.client.HTTPException(f"HTTP status {response.status}, so it is not a master")
         problem = msgspec.json.decode(body, type=messages.Problem)
         raise error_named(problem.error, f"the master at {self.address}: {problem.text}")
 

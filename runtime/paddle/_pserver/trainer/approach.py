@@ -45,7 +45,10 @@ class Arrived(NamedTuple):
 
 class Approach:
     """See the module's text. ``what``: the shard, for people; ``token``: the job's; ``trust``: whose
-    certificates are good, where TCP is encrypted; ``path``: of the shard's door."""
+    certificates are good, where TCP is encrypted; ``path``: of the shard's door.
+
+    What failed is kept without the way that it went, by which it would know the call that keeps it, and all
+    that this has: a connection, too, that is there at last."""
 
     def __init__(
         self,
@@ -76,12 +79,15 @@ class Approach:
             except OSError as error:
                 now, left_s = time.monotonic(), deadline.left_s()
                 if left_s or not isinstance(error, TimeoutError):
-                    why = error  # and not that the last attempt was cut short
+                    why = error.with_traceback(None)  # and not that the last attempt was cut short
                 is_refused = isinstance(error, ConnectionRefusedError) and not insists
                 if is_refused or not left_s:
-                    raise nobody_listens(host, port, now - began, why, waits=not is_refused) from why
+                    found = nearby.elsewhere(host, port)
+                    raise nobody_listens(host, port, now - began, why, found, waits=not is_refused) from why
                 if now >= notice_at:
-                    self._notice(f"waiting for pserver {host}:{port} since {now - began:.0f} s")
+                    found = nearby.elsewhere(host, port)
+                    other = f" (one of this machine listens at {', '.join(found)})" if found else ""
+                    self._notice(f"waiting for pserver {host}:{port} for {now - began:.0f} s{other}")
                     notice_at = now + min(now - began, _LONGEST_NOTICE_S)
                 time.sleep(min(_RETRY_S, left_s))
 
@@ -144,7 +150,10 @@ def _connected(address: tuple[str, int], deadline: float) -> socket.socket:
             sock.connect(place)
         except OSError as error:
             sock.close()
-            why = error
+            why = error.with_traceback(None)
         else:
             return sock
-    raise why
+    try:
+        raise why
+    finally:
+        del why  # see there

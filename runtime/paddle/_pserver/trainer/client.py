@@ -17,7 +17,8 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Sequence
-from typing import NoReturn, get_args
+from copy import copy
+from typing import NoReturn
 
 import msgspec
 
@@ -33,7 +34,6 @@ from paddle._pserver.errors import (
     unreachable,
 )
 from paddle._pserver.memory import shown
-from paddle._pserver.memory.shown import Seen
 from paddle._pserver.protocol import link
 from paddle._pserver.protocol.framing import FrameReader, Limits, pieces
 from paddle._pserver.protocol.messages import (
@@ -47,13 +47,13 @@ from paddle._pserver.protocol.messages import (
     Shared,
     Sign,
     Waiting,
-    decode,
     encode,
 )
 from paddle._pserver.protocol.vigil import Vigil
 from paddle._pserver.trainer.approach import Approach
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.last_words import last_words, words_ahead
+from paddle._pserver.trainer.receipt import Receipt, Told
 from paddle._pserver.trainer.sign import SIGN, Silence
 from paddle._pserver.trust.auth import Token
 from paddle._pserver.trust.handshake import Stream
@@ -61,9 +61,7 @@ from paddle._pserver.trust.tls_socket import TlsSocket
 from paddle._visible import paragraph
 
 Notice = Callable[[str], None]
-Told = Callable[[int], None]
 
-_REPLIES = get_args(Reply)
 _LAST_WORDS_S = 1.0
 IDLE_S = 0.5
 """As long as nothing comes and nothing goes whoever waits looks around."""
@@ -96,16 +94,15 @@ class Client:
         self._notice = notice
         self._approach = Approach(self._address, self.what, token, trust, notice, path)
         self._socket: Stream | None = None
-        self._reader = FrameReader(self._place, Limits(meta_bytes=REPLY_BYTES))
-        self._into: Sequence[memoryview] = ()
-        self._seen: Seen | None = None  # the shard's values, where this trainer reads them itself
-        self._is_to_read = False  # before the next reply is handed out
+        self._receipt = Receipt()
+        self._reader = FrameReader(self._receipt.place, Limits(meta_bytes=REPLY_BYTES))
         self.takes_gradients = False  # from memory: a push needs no body
-        self._told: Told | None = None
         self._timeout_s: float | None = None  # the socket's, where this set it last
         self._asked = "anything"
         self._asked_at = time.monotonic()
-        self.failure: PserverError | None = None  # after which nothing can be asked
+        # After which nothing can be asked. Never one that was raised: that knows the connection by the way it
+        # went, whose buffers would stay until somebody collects what knows itself.
+        self.failure: PserverError | None = None
         self._given_up = False
         self._silence = Silence()
         self._vigil = Vigil(lambda: True)  # of what is encrypted, something may be there already
@@ -114,6 +111,7 @@ class Client:
         self.on_idle: Callable[[], None] = lambda: None
         self.on_waiting: Callable[[], None] = lambda: None  # the shard says for whom it waits
         self.longest_send_s = math.inf  # of one piece, where a timeout is the end
+        self.renews = False  # whether it may be closed for another key: the line comes back
         self._is_closed = False
 
     # Connecting.
@@ -140,6 +138,8 @@ class Client:
     ) -> None:
         """Ask; the answer must be received before the next question. ``asking``: in words, for errors;
         ``within_s``: how long sending may take, if not as long as any call."""
+        if self.renews and isinstance(self._socket, TlsSocket) and self._socket.is_worn:
+            raise ConnectionLost(f"{self.what}: a key has encrypted as much as one should.")
         self._asked, self._asked_at = asking, time.monotonic()
         deadline = Deadline(self._call_timeout_s if within_s is None else within_s)
         kind, meta = encode(message)
@@ -158,11 +158,11 @@ class Client:
 
         A shard that says for whom it waits is alive, and ends the wait itself (barrier.py).
         """
-        self._into, self._told = into, told
+        self._receipt.expect(into, told)
         while True:
             reply = self._next(Deadline(self._call_timeout_s))
             if isinstance(reply, Answer):
-                self._look(reply)
+                self._receipt.look(reply, self.what)
                 return reply
             if isinstance(reply, Failure):
                 raise self._failed(reply)
@@ -173,7 +173,7 @@ class Client:
 
     def let_go(self) -> None:
         """Hold no longer what the last answer was received into."""
-        self._into, self._told = (), None
+        self._receipt.expect()
 
     def share(self, share: Share, *, is_in_step: bool) -> None:
         """Have the shard read gradients from memory, and read values from its own, as far as both can."""
@@ -181,8 +181,8 @@ class Client:
             return
         shared = self._shared(share)
         if shared.values is not None:
-            self._seen = shown.find(shared.process, shared.values, is_still=is_in_step)
-            if self._seen is None:
+            self._receipt.seen = shown.find(shared.process, shared.values, is_still=is_in_step)
+            if self._receipt.seen is None:
                 shared = self._shared(msgspec.structs.replace(share, reads=False))
         self.takes_gradients = shared.takes
 
@@ -205,6 +205,7 @@ class Client:
         raises nothing."""
         if self._socket is None:
             return
+        self.renews = False  # nothing comes behind it
         try:
             if self._whole:
                 self.send(message, asking="to say goodbye", within_s=_LAST_WORDS_S)
@@ -290,7 +291,7 @@ class Client:
         """The connection, for a call of ``most_s``, or of no time where the deadline is over."""
         sock = self._socket
         if sock is None:
-            raise ShardUnreachable(f"{self.what}: the connection is closed: nothing can be asked any more")
+            raise ShardUnreachable(f"{self.what}: goodbye was said, by stop_worker() or close()")
         left_s = deadline.left_s()
         timeout_s = most_s if left_s > most_s else left_s
         if timeout_s != self._timeout_s:  # as seldom as it can be, since that asks the system
@@ -313,8 +314,8 @@ class Client:
         reader = self._reader
         try:
             while (reply := reader.message()) is None:
-                if reader.checked and self._told is not None:
-                    self._told(reader.checked)
+                if reader.checked and self._receipt.told is not None:
+                    self._receipt.told(reader.checked)
                 sock = self._ready(deadline)
                 try:
                     self._vigil.keep()
@@ -346,22 +347,6 @@ class Client:
             for group in pieces(*encode(SIGN), checks_body=self._reader.checks_body):
                 self._send_all(group, deadline)
 
-    def _look(self, answer: Answer) -> None:
-        """Read the values that an answer did not bring."""
-        if self._is_to_read and self._seen is not None:
-            self._is_to_read = False
-            if not self._seen.read(self._into, answer.version):
-                raise ConnectionLost(f"{self.what} went on without this trainer while that read new values.")
-
-    def _place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Reply, Sequence[memoryview]]:
-        message = decode(kind, meta)
-        if isinstance(message, Answer):
-            self._is_to_read = not body_length and self._seen is not None and bool(self._into)
-            return message, () if self._is_to_read else self._into
-        if not isinstance(message, _REPLIES):
-            raise BadMessage(f"it does not answer but asks: {type(message).__name__}")
-        return message, ()
-
     def _send_all(self, group: list[memoryview], deadline: Deadline) -> None:
         is_patient = isinstance(self._socket, TlsSocket)  # which cannot go on after a timeout
         while group:
@@ -391,10 +376,11 @@ class Client:
         error = error_named(paragraph(failure.code), f"{self.what}: {paragraph(failure.text)}")
         error.culprits = failure.culprits
         if not isinstance(error, NotCounted):
-            self.failure = error
+            self.failure = copy(error)
         return error
 
     def _unreachable(self, error: OSError) -> ShardUnreachable:
         self._given_up = True
-        self.failure = unreachable(self.what, self._asked, time.monotonic() - self._asked_at, error)
-        return self.failure
+        failure = unreachable(self.what, self._asked, time.monotonic() - self._asked_at, error)
+        self.failure = copy(failure)
+        return failure

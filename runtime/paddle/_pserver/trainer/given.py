@@ -69,7 +69,7 @@ def unique_rows(name: str, wanted: np.ndarray, tables: Sequence[ParameterSpec]) 
     unique = each_once(ids(name, wanted))
     table = next((table for table in tables if table.name == name and not table.is_open), None)
     if table is None:
-        raise ExchangeError(f"prefetch of {name!r}, which is no sparse parameter of this job")
+        raise ExchangeError(f"prefetch of {name!r}, which is not a sparse parameter of this job")
     if len(unique) and not 0 <= unique[0] <= unique[-1] < table.shape[0]:
         raise ExchangeError(
             f"prefetch of row {unique[0]} to {unique[-1]} of {name!r}, which is {table.shape}"
@@ -89,7 +89,7 @@ def open_tables(rows: Mapping[str, np.ndarray], parameters: Sequence[ParameterSp
     for name, wanted in rows.items():
         ids(name, wanted)
     if unknown := rows.keys() - {parameter.name for parameter in parameters if parameter.is_open}:
-        raise ExchangeError(f"a lookup of rows in {sorted(unknown)}, which are no open tables of this job")
+        raise ExchangeError(f"a lookup of rows in {sorted(unknown)}, which are not open tables of this job")
 
 
 def open_table(name: str, parameters: Sequence[ParameterSpec]) -> ParameterSpec:

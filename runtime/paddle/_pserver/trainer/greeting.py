@@ -6,11 +6,12 @@ error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
-from paddle._pserver.errors import BadMessage
+from paddle._pserver.errors import BadMessage, ConnectionLost
 from paddle._pserver.protocol.messages import MOST_BEFORE, Declared, Hello, Mark, Welcome
 from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.question import Question, Start
@@ -37,13 +38,15 @@ class Greeting:
 
     def __init__(self, hello: Hello, place: Place) -> None:
         self._hello, self._place = hello, place
+        self._told: Sequence[str] = ()  # whose place this was, as the shard was told last
+        self._heard: Sequence[str] = ()  # and as it said
 
     def say(self, client: Client, answered: Mark) -> None:
         """Say who this is, and what it has had answers to; :meth:`hear` next."""
         place = self._place
         told = {"next_pass": place.next_pass, "has_begun": place.has_begun, "over": place.over}
-        before = tuple(place.before[-MOST_BEFORE:])
-        hello = msgspec.structs.replace(self._hello, answered=answered, before=before, **told)
+        self._told = tuple(place.before[-MOST_BEFORE:])
+        hello = msgspec.structs.replace(self._hello, answered=answered, before=self._told, **told)
         client.send(hello, asking="to let this trainer in")
 
     def hear(self, client: Client) -> Welcome:
@@ -54,9 +57,21 @@ class Greeting:
         self._place.next_pass = max(self._place.next_pass, welcome.next_pass)
         if not self._place.has_begun:
             self._place.over = max(self._place.over, welcome.over)
-        known = self._place.before
+        known, self._heard = self._place.before, welcome.before
         known += [process for process in welcome.before if process not in known]
         return welcome
+
+    @property
+    def lacks(self) -> bool:
+        """Whether the shard knows less of whose place this was than others have told since it was greeted."""
+        return not {*self._place.before[-MOST_BEFORE:]} <= {*self._told, *self._heard}
+
+    @staticmethod
+    def give_up() -> None:
+        """A connection, to tell that on another one."""
+        raise ConnectionLost(
+            "Other shards have told whose place this trainer took, and this one did not know."
+        )
 
 
 def declare_again(client: Client, start: Start, asked: Question | None) -> None:

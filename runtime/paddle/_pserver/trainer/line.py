@@ -93,9 +93,8 @@ class Line:
     # Beginning.
 
     def connect(self, deadline: Deadline) -> None:
-        """Try until the deadline is over, and say Hello."""
+        """Try until the deadline is over, and say Hello at once: a pserver waits for that only seconds."""
         self.client.connect(deadline)
-        # At once: the next one may take long to connect, and a pserver waits for Hello only seconds.
         self._try(lambda: self._greeting.say(self.client, self._answered))
 
     def greet(self) -> None:
@@ -103,6 +102,13 @@ class Line:
         if self._broken is None:
             self._try(lambda: self._hear_welcome(self.client))
         self._be_back()
+
+    def greet_again(self) -> bool:
+        """Tell the shard on another connection what it lacks; gives whether it does, and can be told."""
+        if can := self._greeting.lacks and self._patience.reconnect_timeout_s > 0:
+            self._try(self._greeting.give_up)
+            self._be_back()
+        return can
 
     def declare(self, declare: Declare) -> None:
         """Declare the model; :meth:`hear_declared` next."""
@@ -122,12 +128,10 @@ class Line:
         """The shard has its initial values; from now on it must not lose what it is told."""
         self._start.is_over = True
         self._start.seeds.clear()
-        self._is_in_step = in_step
-        self.journals = in_step and self.welcome.keeps
+        self._is_in_step, self.journals = in_step, in_step and self.welcome.keeps
 
     def share(self, room: GradientRoom | None) -> None:
-        """Where both are on one machine, have the shard read the gradients that lie in ``room``, and read its
-        values; on every connection to come."""
+        """Have the shard, of this machine, read gradients in ``room``, and read its values; from now on."""
         self._start.share = Share(room.lies, room.starts, True) if room else Share(reads=True)
         if self._broken is None:
             self._try(lambda: self._share_again(self.client))
@@ -176,9 +180,7 @@ class Line:
     @property
     def failure(self) -> BaseException | None:
         """Why nothing can be asked any more; None while something can, or may be able to again."""
-        if self._broken is None:
-            return self.client.failure
-        return None if self._return is None else self._return.error
+        return self.client.failure if self._broken is None else getattr(self._return, "error", None)
 
     def say_goodbye(self, goodbye: Goodbye) -> None:
         """Say it, as far as the other side can still understand it; raises nothing. Idempotent."""
@@ -201,8 +203,7 @@ class Line:
 
     def _leave(self, goodbye: Goodbye) -> None:
         declare, can = self._start.declare, self._start.is_over and self._patience.reconnect_timeout_s > 0
-        is_there = self._broken is None and not self.client.is_broken()
-        if is_there and not (can and self.client.is_sent_away):
+        if self._broken is None and not (self.client.is_broken() or (can and self.client.is_sent_away)):
             self.client.say_goodbye(goodbye)
         elif declare is not None and can:
             self._farewell = Farewell(self._make, self._greeting, self._answered, declare, goodbye)
@@ -235,8 +236,7 @@ class Line:
 
     def _hear(self, landing: Landing) -> Reply:
         while True:
-            if self._broken is not None:
-                self._be_back()
+            self._be_back()
             with self._busy:
                 try:
                     return self._heard(landing)

@@ -85,7 +85,7 @@ def parse_endpoint(endpoint: str) -> tuple[str, int]:
     host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if not (colon and host and port.isascii() and port.isdigit() and 0 < int(port) <= _HIGHEST_PORT):
         raise ExchangeError(
-            f"{endpoint!r} is no endpoint of a parameter server: write host:port, such as 127.0.0.1:6174"
+            f"{endpoint!r} is not an endpoint of a parameter server: write host:port, such as 127.0.0.1:6174"
         )
     return host, int(port)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import sys
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +22,7 @@ from itertools import chain
 
 import numpy as np
 
+from paddle._engine.arena import zeros
 from paddle._engine.exchange import ModeSpec, ParameterSpec, Past, StepReport, UpdateSpec
 from paddle._engine.rows import SparseRows, TableRows
 from paddle._engine.rules import needs_whole
@@ -50,12 +50,9 @@ from paddle._pserver.trainer.remote_shards import Arrays, DenseShard, SparseShar
 from paddle._pserver.trainer.sieve import Sieve
 from paddle._pserver.trust.tls import read_trust
 from paddle._pserver.trust.token_file import token_of
+from paddle._streams import complain
 
 _WORD_S = 0.5  # for a last word to pservers, which may not be there
-
-
-def _print(text: str) -> None:
-    print(f"{text}\n", end="", file=sys.stderr, flush=True)  # at once: several shards have words at one time
 
 
 class RemoteExchange:
@@ -76,7 +73,7 @@ class RemoteExchange:
         call_timeout_s: float = 600.0,
         reconnect_timeout_s: float = 60.0,
         journal_bytes: int = 512 << 20,
-        notice: Notice = _print,
+        notice: Notice = complain,
         token_file: str = "",
         wire: WireSpec | None = None,
         tls_ca: str = "",
@@ -127,7 +124,7 @@ class RemoteExchange:
         self._name(parameters, update.mode)
         self._update = update
         self._is_in_step, self._gives = update.mode.is_in_step, update.mode.is_local
-        self._arrays = {p.name: np.zeros(p.shape, np.float32) for p in parameters if not p.is_open}
+        self._arrays = {p.name: zeros(p.shape) for p in parameters if not p.is_open}
         try:
             check_ports(parameters, dense=len(self._dense), sparse=len(self._sparse))
         except PserverError:  # those that are there hear of it, and why

@@ -58,6 +58,7 @@ class Respite:
             on_idle()
 
         client.on_idle, client.on_waiting, client.longest_send_s = idle, self.end, math.inf
+        client.renews = self._within_s > 0
 
     def _count(self) -> None:
         if self._deadline is not None:

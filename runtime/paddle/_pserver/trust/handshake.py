@@ -102,7 +102,7 @@ def _refuse(head: Head, what: str) -> None:
     if head.code == "429":
         raise ConnectionAbortedError("it was asked too often without the right token from this host")
     raise ProtocolMismatch(
-        f"{what} is no pserver of this release: it answered {head.line!r}. Check pservers and port."
+        f"{what} is not a pserver of this release: it answered {head.line!r}. Check pservers and port."
     )
 
 

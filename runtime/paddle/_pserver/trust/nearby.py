@@ -19,6 +19,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol
 
 from paddle._pserver.trust.auth import plain
@@ -63,6 +64,28 @@ def connect(host: str, port: int, timeout_s: float) -> socket.socket | None:
             if sock is not None:
                 return sock
     return None
+
+
+def elsewhere(host: str, port: int) -> list[str]:
+    """Where else on this machine shards listen on ``port``: on another device than ``host`` is an address of.
+    Of a host that is another machine nothing, and of one embedded node none of the others."""
+    try:
+        own = set(_names(host, port))
+        words = [line.split()[-1] for line in Path("/proc/net/unix").read_bytes().splitlines()]
+    except OSError:  # no such host, or no such table
+        return []
+    names = {b"\0" + word[1:] for word in words if word.startswith(b"@" + _PREFIX[1:].encode())}
+    is_loopback = any(_is_loopback(place(name)[0]) for name in own)
+    found = [place(name) for name in sorted(names - own)] if own else []
+    return [
+        address
+        for address, listens in found
+        if listens == port and not (is_loopback and _is_loopback(address))
+    ]
+
+
+def _is_loopback(address: str) -> bool:
+    return address == "::1" or address.startswith("127.")
 
 
 def place(name: Name) -> tuple[str, int]:

@@ -55,7 +55,8 @@ def read_certificate(certificate: str, key: str) -> tuple[Certificate, str | Non
         mode = _expanded(key).stat().st_mode
     except (ssl.SSLError, ValueError, OSError) as error:
         why = getattr(error, "reason", None) or error
-        raise BadTlsFile(f"tls_cert {certificate} and tls_key {key} are no pair: {why}. {_HOW}.") from error
+        both = f"tls_cert {certificate} and tls_key {key}"
+        raise BadTlsFile(f"{both} are not a pair: {why}. {_HOW}.") from error
     return Certificate(context, name_of(ssl.PEM_cert_to_DER_cert(found[0]))), _warning(key, mode)
 
 
@@ -89,7 +90,7 @@ def _text(path: str, flag: str) -> str:
     try:
         file = _expanded(path)
         if not file.is_file():
-            raise BadTlsFile(f"{flag} {path} is no file. {_HOW}.")
+            raise BadTlsFile(f"{flag} {path} is not a file. {_HOW}.")
         return file.read_text("latin-1")
     except (OSError, RuntimeError, ValueError) as error:
         why = getattr(error, "strerror", None) or error

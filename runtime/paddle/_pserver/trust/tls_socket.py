@@ -23,6 +23,8 @@ from paddle._pserver.trust.tls import name_of
 
 _CHUNK_BYTES = 1 << 18
 _RECORD_BYTES = 1 << 14
+MOST_RECORDS = 1 << 24
+"""With one key, by AES-GCM: RFC 9846 allows 2^24.5, and OpenSSL counts none and goes on."""
 _ONE_JOB = "Trainers need the certificate of the job's authority: PADDLE_TLS_CA, PADDLE_INIT_TLS_CA."
 
 
@@ -42,6 +44,7 @@ class TlsSocket:
         self._cipher = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
         self._turn = threading.Lock()  # of the three above
         self._chunk = memoryview(bytearray(_CHUNK_BYTES))
+        self._sent = self._received = 0  # records, each with a key of its own
         self._has_ended = False
         self._ahead = b""  # looked at, and not received yet
         self._timeout_s: float | None = None
@@ -61,6 +64,11 @@ class TlsSocket:
                 "--tls_key, or the trainer without PADDLE_TLS_CA."
             ) from error
         self.certificate = name_of(self._cipher.getpeercert(binary_form=True) or b"")
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether a key has encrypted as much as it should."""
+        return max(self._sent, self._received) >= MOST_RECORDS
 
     # As of a socket.
 
@@ -83,7 +91,8 @@ class TlsSocket:
         for part in [memoryview(b"".join(buffers))] if size <= _RECORD_BYTES else buffers:
             for start in range(0, part.nbytes, _CHUNK_BYTES):
                 with self._turn:
-                    self._cipher.write(part[start : start + _CHUNK_BYTES])
+                    written = self._cipher.write(part[start : start + _CHUNK_BYTES])
+                    self._sent += -(-written // _RECORD_BYTES)
                     secret = self._outgoing.read()
                 self._send(secret, end)
         return size
@@ -173,6 +182,7 @@ class TlsSocket:
                 with suppress(ssl.SSLZeroReturnError, ssl.SSLEOFError):
                     more = cast(int, self._cipher.read(view.nbytes - count, view[count:]))
                 self._has_ended = not more
+                self._received += 1
                 count += more
         return count
 

@@ -28,7 +28,7 @@ def read_token(path: str) -> tuple[Token, str | None]:
         with os.fdopen(descriptor, "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if not stat.S_ISREG(mode):
-                raise BadTokenFile(f"token_file {path} is no file. {HOW}.")
+                raise BadTokenFile(f"token_file {path} is not a file. {HOW}.")
             key = file.read(_LONGEST + 1).strip()
     except (OSError, RuntimeError, ValueError) as error:
         why = getattr(error, "strerror", None) or error

@@ -14,6 +14,7 @@ __all__ = [
     "TreeIndex",
 ]
 
+__path__: list[str] = []  # programs import it as fleet.dataset.dataset, too
 BoxPSDataset = absent("paddle.distributed.fleet.BoxPSDataset", "it trains on BoxPS, which is not open")
 TreeIndex = absent(
     "paddle.distributed.fleet.dataset.TreeIndex",

@@ -17,6 +17,8 @@ _MODULES = frozenset(
             "inferencer",
             "layers",
             "memory_usage_calc",
+            "extend_optimizer",
+            "model_stat",
             "mixed_precision",
             "op_frequence",
             "reader",
@@ -26,6 +28,7 @@ _MODULES = frozenset(
 )
 _MODULE_OF = {
     "memory_usage": "memory_usage_calc",
+    "summary": "model_stat",
     "op_freq_statistic": "op_frequence",
     **dict.fromkeys(
         (
@@ -37,6 +40,7 @@ _MODULE_OF = {
     "Inferencer": "inferencer",
     **dict.fromkeys(("AutoMixedPrecisionLists", "decorate"), "mixed_precision"),
     "distributed_batch_reader": "reader",
+    "extend_with_decoupled_weight_decay": "extend_optimizer",
     **dict.fromkeys(("HDFSClient", "multi_download", "multi_upload"), "utils"),
     **dict.fromkeys(("BeamSearchDecoder", "InitState", "StateCell", "TrainingDecoder"), "decoder"),
 }
@@ -45,19 +49,6 @@ _ABSENT = {
     **dict.fromkeys(("quantize", "QuantizeTranspiler", "int8_inference", "Calibrator", "slim"), _QUANTIZED),
     "sparsity": "networks are computed as they are written; minimize with the optimizer itself",
     "Compressor": _QUANTIZED,
-    **dict.fromkeys(
-        (
-            "convert_dist_to_sparse_program",
-            "load_persistables_for_increment",
-            "load_persistables_for_inference",
-        ),
-        "fluid.io.load_persistables reads tables, and embedding(is_sparse=True) looks rows up",
-    ),
-    **dict.fromkeys(
-        ("extend_optimizer", "extend_with_decoupled_weight_decay"),
-        "give the optimizer a regularization (fluid.regularizer.L2Decay)",
-    ),
-    **dict.fromkeys(("model_stat", "summary"), "print(program) shows operators and shapes"),
     "optimizer": "fluid.optimizer has them",
 }
 
@@ -69,8 +60,9 @@ def __getattr__(name: str) -> Any:
         return import_module(f"paddle.fluid.contrib.{name}")
     if name in _MODULE_OF:
         return getattr(import_module(f"paddle.fluid.contrib.{_MODULE_OF[name]}"), name)
-    if name in LISTED["contrib.layers"].split():  # which are seen here, too
-        return getattr(import_module("paddle.fluid.contrib.layers"), name)
+    for each in ("layers", "utils"):  # whose names are seen here, too
+        if name in LISTED[f"contrib.{each}"].split():
+            return getattr(import_module(f"paddle.fluid.contrib.{each}"), name)
     if name in _ABSENT:
         raise _absent.AbsentName(f"paddle.fluid.contrib.{name} is not in this release: {_ABSENT[name]}.")
     raise AttributeError(

@@ -128,11 +128,10 @@ def scale(
     name: str | None = None,
 ) -> Variable:
     """scale * x + bias, or scale * (x + bias)."""
+    attrs = {"bias": float(bias), "bias_after_scale": bias_after_scale}
     if isinstance(scale, Variable):
-        whole = appended("elementwise_mul", {"X": x, "Y": scale}, {"axis": -1})
-        return appended("scale", {"X": whole}, {"scale": 1.0, "bias": float(bias)}, act=act, name=name)
-    attrs = {"scale": float(scale), "bias": float(bias), "bias_after_scale": bias_after_scale}
-    return appended("scale", {"X": x}, attrs, act=act, name=name)
+        return appended("scale", {"X": x, "ScaleTensor": scale}, attrs, act=act, name=name)
+    return appended("scale", {"X": x}, {"scale": float(scale), **attrs}, act=act, name=name)
 
 
 def mul(
@@ -171,11 +170,11 @@ def _called(x: Variable, name: str | None) -> Variable | None:
     return None if name is None else x.block.program.current_block().create_var(name=name, dtype=x.dtype)
 
 
-def l2_normalize(x: Variable, axis: int, epsilon: float = 1e-12, name: str | None = None) -> Variable:
-    """x, of length 1 along an axis."""
+def l2_normalize(x: Variable, axis: int | None, epsilon: float = 1e-12, name: str | None = None) -> Variable:
+    """x, of length 1 along an axis, the second if None; what has one axis, along that."""
     helper = LayerHelper("l2_normalize", name=name)
     out, norm = (helper.create_variable_for_type_inference(x.dtype) for _ in range(2))
-    attrs = {"axis": 1 if axis is None else axis, "epsilon": epsilon}
+    attrs = {"axis": 0 if len(x.shape) == 1 else 1 if axis is None else axis, "epsilon": epsilon}
     helper.append_op("norm", {"X": x}, {"Out": out, "Norm": norm}, attrs)
     return out
 

@@ -31,8 +31,8 @@ def beam_search(
     beginning, logarithms; else probabilities of the one word. A beginning that has ended stays as it is.
     """
     helper = LayerHelper("beam_search", input=scores, name=name)
-    selected = helper.create_variable_for_type_inference(pre_ids.dtype)
     found = helper.create_variable_for_type_inference(pre_scores.dtype)
+    selected = helper.create_variable_for_type_inference(pre_ids.dtype)
     parents = helper.create_variable_for_type_inference("int64")
     inputs = {"pre_ids": pre_ids, "pre_scores": pre_scores, "ids": ids, "scores": scores}
     outputs = {"selected_ids": [selected], "selected_scores": [found], "parent_idx": [parents]}

@@ -148,7 +148,11 @@ def hsigmoid(
     is_custom: bool = False,
     is_sparse: bool = False,
 ) -> Variable:
-    """What a label costs whose class is at a leaf of a balanced tree: each turn on the way is a sigmoid."""
+    """What a label costs whose class is at a leaf of a balanced tree: each turn on the way is a sigmoid.
+
+    ``is_custom``: of a tree of one's own with ``num_classes`` inner nodes. ``path_table``: those on the way
+    of each sample, and -1 behind them; ``path_code``: which way it goes there, 1 or 0.
+    """
     if is_custom and (path_table is None or path_code is None or num_classes is None):
         raise BadArgument(
             "hsigmoid(is_custom=True) takes path_table, path_code and num_classes, the number of inner nodes"
@@ -160,8 +164,9 @@ def hsigmoid(
     )
     dtype = helper.input_dtype()
     inputs: dict[str, Any] = {"X": input, "Label": label, "PathTable": path_table, "PathCode": path_code}
-    inputs["W"] = helper.create_parameter(helper.param_attr, [num_classes - 1, input.shape[1]], dtype)
-    inputs["Bias"] = helper.create_parameter(helper.bias_attr, [num_classes - 1, 1], dtype, is_bias=True)
+    nodes = num_classes if is_custom else num_classes - 1
+    inputs["W"] = helper.create_parameter(helper.param_attr, [nodes, input.shape[1]], dtype)
+    inputs["Bias"] = helper.create_parameter(helper.bias_attr, [nodes, 1], dtype, is_bias=True)
     made = {slot: helper.create_variable_for_type_inference(dtype) for slot in ("Out", "PreOut")}
     attrs = {"num_classes": num_classes, "is_sparse": is_sparse}
     helper.append_op("hierarchical_sigmoid", inputs, made, attrs)

@@ -26,6 +26,8 @@ __all__ = [
     "cond",
     "create_array",
     "is_empty",
+    "merge_lod_tensor",
+    "split_lod_tensor",
     "switch_case",
     "tensor_array_to_tensor",
     "while_loop",
@@ -125,7 +127,7 @@ class IfElse:
             raise BadArgument(f"the blocks of IfElse give {len(yes)} and {len(no)} outputs: as many, please")
         found = []
         for one, other in zip(yes, no, strict=True):
-            out = self.helper.create_variable_for_type_inference(one.dtype)
+            out = LayerHelper("merge_lod_tensor").create_variable_for_type_inference(one.dtype)
             inputs = {"X": [one], "Mask": [self.cond], "InTrue": [one], "InFalse": [other]}
             self.helper.append_op("merge_lod_tensor", inputs=inputs, outputs={"Out": [out]})
             found.append(out)
@@ -136,16 +138,40 @@ class IfElse:
             raise BadArgument(f"IfElse.{what}() is called in true_block() or false_block()")
 
 
+def split_lod_tensor(input: Variable, mask: Variable, level: int = 0) -> tuple[Variable, Variable]:
+    """The rows, or sequences, for which ``mask``, a column of bools, holds, and all others."""
+    helper = LayerHelper("split_lod_tensor")
+    yes, no = (helper.create_variable_for_type_inference(input.dtype) for _ in range(2))
+    outputs = {"OutTrue": [yes], "OutFalse": [no]}
+    helper.append_op("split_lod_tensor", {"X": [input], "Mask": [mask]}, outputs, {"level": level})
+    return yes, no
+
+
+def merge_lod_tensor(
+    in_true: Variable, in_false: Variable, x: Variable, mask: Variable, level: int = 0
+) -> Variable:
+    """The rows that ``split_lod_tensor`` parted, or what was made of them, as those of ``x`` stood."""
+    helper = LayerHelper("merge_lod_tensor")
+    out = helper.create_variable_for_type_inference(in_true.dtype)
+    inputs = {"X": [x], "Mask": [mask], "InTrue": [in_true], "InFalse": [in_false]}
+    helper.append_op("merge_lod_tensor", inputs, {"Out": [out]}, {"level": level})
+    return out
+
+
 def create_array(dtype: Any) -> Variable:
     """An array of tensors, empty."""
-    helper = LayerHelper("array")
+    return _array(LayerHelper("array"), dtype)
+
+
+def _array(helper: LayerHelper, dtype: Any) -> Variable:
     return helper.create_variable(f"{helper.name}.out", type=VarType.LOD_TENSOR_ARRAY, dtype=dtype)
 
 
 def array_write(x: Variable, i: Variable, array: Variable | None = None) -> Variable:
     """Set element ``i`` of an array, a new one if None, which grows as far as that."""
-    array = create_array(x.dtype) if array is None else array
-    LayerHelper("array_write").append_op("write_to_array", {"X": [x], "I": [i]}, {"Out": [array]})
+    helper = LayerHelper("array_write")
+    array = _array(helper, x.dtype) if array is None else array
+    helper.append_op("write_to_array", {"X": [x], "I": [i]}, {"Out": [array]})
     return array
 
 
@@ -196,12 +222,15 @@ def Print(  # noqa: N802  Paddle's name
     print_tensor_type: bool = True,
     print_tensor_shape: bool = True,
     print_tensor_layout: bool = True,
-    print_tensor_lod: bool = True,
+    print_tensor_lod: bool | str = True,
     print_phase: str = "both",
 ) -> Variable:
     """The same value, which is shown when a run has computed it, the first ``first_n`` times if that is not
-    negative, and of it ``summarize`` elements."""
-    helper = LayerHelper("print", input=input)
+    negative, and of it ``summarize`` elements. Before 2.0 there is no ``print_tensor_layout`` among arguments
+    that are given by their place."""
+    if isinstance(print_tensor_lod, str):
+        print_tensor_lod, print_phase = print_tensor_layout, print_tensor_lod
+    helper = LayerHelper(f"print_{input.name}", input=input)
     out = helper.create_variable_for_type_inference(input.dtype)
     attrs = {
         "first_n": first_n,

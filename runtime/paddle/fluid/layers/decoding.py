@@ -23,7 +23,10 @@ __all__ = ["BasicDecoder", "Decoder", "dynamic_decode"]
 
 
 class Decoder:
-    """What decoders derive from."""
+    """What decoders derive from. One whose rows change places ``tracks_own_finished``: which of them have
+    ended it says anew at each step, and how long they are its states' ``lengths`` say."""
+
+    tracks_own_finished = False
 
     def initialize(self, inits: Any) -> Any:
         """The first inputs, the first states, and which sentences have ended already, a bool for each."""
@@ -96,10 +99,13 @@ def dynamic_decode(
     loop = While(condition, is_test=is_test)
     with loop.block():
         outputs, after, following, ended = decoder.step(step, inputs, states, **kwargs)
-        ended = logical_or(ended, finished)
-        longer = elementwise_add(lengths, cast(logical_not(finished), "int64"))
-        if impute_finished:
-            after = map_structure(lambda old, new: _kept(old, new, finished), states, after)
+        if getattr(decoder, "tracks_own_finished", False):
+            longer = getattr(after, "lengths", lengths)
+        else:
+            ended = logical_or(ended, finished)
+            longer = elementwise_add(lengths, cast(logical_not(finished), "int64"))
+            if impute_finished:
+                after = map_structure(lambda old, new: _kept(old, new, finished), states, after)
         arrays = map_structure(_array_around, outputs)
         map_structure(lambda each, array: array_write(each, step, array), outputs, arrays)
         increment(step, 1.0)

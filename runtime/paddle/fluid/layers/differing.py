@@ -14,16 +14,19 @@ __all__ = ["clamp", "unique", "unique_with_counts"]
 
 def clamp(
     input: Variable,
-    min: float | None = None,
-    max: float | None = None,
+    min: float | Variable | None = None,
+    max: float | Variable | None = None,
     output: Variable | None = None,
     name: str | None = None,
 ) -> Variable:
-    """Each element, held between bounds, of which one may be None; ``output``: what is to hold it."""
+    """Each element, held between bounds, numbers or Variables of one, of which one may be None; ``output``:
+    what is to hold it."""
     if min is None and max is None:
         raise BadArgument("clamp takes min, max or both")
-    bounds = {side: float(value) for side, value in (("min", min), ("max", max)) if value is not None}
-    return appended("clip", {"X": input}, bounds, name=name, into=output)
+    given = {side: value for side, value in (("min", min), ("max", max)) if value is not None}
+    computed = {side.title(): value for side, value in given.items() if isinstance(value, Variable)}
+    bounds = {side: float(value) for side, value in given.items() if not isinstance(value, Variable)}
+    return appended("clip", {"X": input, **computed}, bounds, name=name, into=output, layer="clamp")
 
 
 def unique(x: Variable, dtype: Any = "int32") -> tuple[Variable, Variable]:

@@ -8,9 +8,10 @@ from typing import Any
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.guards import default_main_program
 from paddle._program.description.variable import Variable
+from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid._listed import of_layers
 
-__all__ = ["data"]
+__all__ = ["data", "load"]
 
 
 def data(
@@ -40,6 +41,12 @@ def data(
             is_data=True,
         )
     )
+
+
+def load(out: Variable, file_path: str, load_as_fp16: bool | None = None) -> None:
+    """Have each run put what a file holds, as ``fluid.io.save_vars`` writes it, into a variable."""
+    attrs = {"file_path": file_path} | ({} if load_as_fp16 is None else {"load_as_fp16": load_as_fp16})
+    LayerHelper("load").append_op("load", {}, {"Out": [out]}, attrs)
 
 
 __getattr__ = of_layers(__name__)

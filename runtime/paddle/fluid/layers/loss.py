@@ -136,7 +136,9 @@ def kldiv_loss(x: Variable, target: Variable, reduction: str = "mean", name: str
     return appended("kldiv_loss", {"X": x, "Target": target}, {"reduction": reduction}, out="Loss", name=name)
 
 
-def dice_loss(input: Variable, label: Variable, epsilon: float = 0.00001) -> Variable:
+def dice_loss(
+    input: Variable, label: Variable, epsilon: float = 0.00001, name: str | None = None
+) -> Variable:
     """1 less twice what two sets share over what both have."""
     from paddle.fluid.layers import nn
 
@@ -144,7 +146,7 @@ def dice_loss(input: Variable, label: Variable, epsilon: float = 0.00001) -> Var
     dims = list(range(1, len(input.shape)))
     inside = nn.reduce_sum(input * bare, dim=dims)
     both = nn.reduce_sum(input, dim=dims) + nn.reduce_sum(bare, dim=dims)
-    return nn.reduce_mean(1 - inside * 2 / (both + epsilon))
+    return nn.reduce_mean(1 - inside * 2 / (both + epsilon), name=name)
 
 
 def npair_loss(anchor: Variable, positive: Variable, labels: Variable, l2_reg: float = 0.002) -> Variable:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant
@@ -104,11 +106,13 @@ def softmax(
     return appended("softmax", {"X": input}, {"axis": axis}, name=name)
 
 
-def prelu(x: Variable, mode: str, param_attr: Any = None, name: str | None = None) -> Variable:
+def prelu(
+    x: Variable, mode: str, param_attr: Any = None, name: str | None = None, data_format: str = "NCHW"
+) -> Variable:
     """x above 0, and below it x times what is learned: for all, each channel or each element."""
     shapes = {
         "all": [1],
-        "channel": [1, x.shape[1], 1, 1] if len(x.shape) > 1 else [1],
+        "channel": _alpha_of_channels(x, data_format),
         "element": [1, *x.shape[1:]],
     }
     if mode not in shapes:
@@ -117,8 +121,15 @@ def prelu(x: Variable, mode: str, param_attr: Any = None, name: str | None = Non
     quarter = Constant(0.25)
     alpha = helper.create_parameter(helper.param_attr, shapes[mode], "float32", default_initializer=quarter)
     made = helper.create_variable_for_type_inference(x.dtype)
-    helper.append_op("prelu", {"X": x, "Alpha": alpha}, {"Out": made}, {"mode": mode})
+    attrs = {"mode": mode, "data_format": data_format}
+    helper.append_op("prelu", {"X": x, "Alpha": alpha}, {"Out": made}, attrs)
     return made
+
+
+def _alpha_of_channels(x: Variable, data_format: str) -> list[int]:
+    if data_format[1:2] != "C":
+        return [1, 1, 1, x.shape[-1]]
+    return [1, x.shape[1], 1, 1] if len(x.shape) > 1 else [1]
 
 
 def label_smooth(
@@ -177,9 +188,9 @@ def size(input: Variable) -> Variable:
 
 def rank(input: Variable) -> Variable:
     """How many axes there are."""
-    from paddle.fluid.layers.tensor import fill_constant
+    from paddle.fluid.layers.tensor import assign
 
-    return fill_constant([1], "int32", len(input.shape))
+    return assign(np.array([len(input.shape)], "int32"))
 
 
 def _turned(

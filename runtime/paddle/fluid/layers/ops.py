@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from paddle._program.description.variable import Variable
 from paddle.fluid._listed import of_layers
 from paddle.fluid.layers.appending import appended
+from paddle.fluid.layers.tensor import assign
 
 _PLAIN = """
-    abs acos asin atan ceil cos cosh erf exp floor log log1p logsigmoid mish reciprocal relu round rsqrt
-    sigmoid sign silu sin sinh softplus softsign sqrt square tan tanh tanh_shrink
+    abs acos asin atan ceil cos cosh erf exp floor log log1p logsigmoid reciprocal relu round rsqrt sigmoid
+    silu sin sinh softplus softsign sqrt square tan tanh tanh_shrink
     """.split()  # noqa: SIM905  read in columns
 __all__ = [
     *_PLAIN,
@@ -21,9 +24,11 @@ __all__ = [
     "hard_sigmoid",
     "hard_swish",
     "leaky_relu",
+    "mish",
     "pow",
     "relu6",
     "selu",
+    "sign",
     "soft_relu",
     "softshrink",
     "stanh",
@@ -83,9 +88,17 @@ def leaky_relu(x: Variable, alpha: float = 0.02, name: str | None = None) -> Var
     return appended("leaky_relu", {"X": x}, {"alpha": alpha}, name=name)
 
 
-def pow(x: Variable, factor: float = 1.0, name: str | None = None) -> Variable:
-    """x to the power of ``factor``."""
-    return appended("pow", {"X": x}, {"factor": float(factor)}, name=name)
+def mish(x: Variable, threshold: float = 20.0, name: str | None = None) -> Variable:
+    """x * tanh(log(1 + exp(x))), where the logarithm of x above the threshold is x, and below it exp(x)."""
+    return appended("mish", {"X": x}, {"threshold": threshold}, name=name)
+
+
+def pow(x: Variable, factor: float | Variable = 1.0, name: str | None = None) -> Variable:
+    """x to the power of ``factor``, a number or a Variable of one, through which no gradient goes."""
+    if not isinstance(factor, Variable):
+        return appended("pow", {"X": x}, {"factor": float(factor)}, name=name)
+    factor.stop_gradient = True
+    return appended("pow", {"X": x, "FactorTensor": factor}, name=name)
 
 
 def relu6(x: Variable, threshold: float = 6.0, name: str | None = None) -> Variable:
@@ -98,6 +111,13 @@ def selu(
 ) -> Variable:
     """scale * x above 0, scale * alpha * (exp(x) - 1) below."""
     return appended("selu", {"X": x}, {"scale": scale, "alpha": alpha}, name=name)
+
+
+def sign(x: Variable | np.ndarray) -> Variable:
+    """-1, 0 or 1, as each element of a Variable, or an array, is less than 0, 0 or more."""
+    if isinstance(x, np.ndarray):
+        x = assign(x)
+    return appended("sign", {"X": x})
 
 
 def soft_relu(x: Variable, threshold: float = 40.0, name: str | None = None) -> Variable:

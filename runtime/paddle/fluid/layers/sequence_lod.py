@@ -86,9 +86,10 @@ def sequence_conv(
 
 
 def row_conv(input: Variable, future_context_size: int, param_attr: Any = None, act: Any = None) -> Variable:
-    """Each row with so many that follow it in its sequence, weighed column by column."""
+    """Each row with so many that follow it in its sequence, weighed column by column; of sequences, or of a
+    batch (batch, length, width)."""
     helper = LayerHelper("row_conv", input=input, param_attr=param_attr, act=act)
-    shape = [future_context_size + 1, helper.input().shape[1]]
+    shape = [future_context_size + 1, helper.input().shape[-1]]
     weights = helper.create_parameter(helper.param_attr, shape, helper.input_dtype())
     return helper.append_activation(appended(helper, "row_conv", {"X": input, "Filter": weights}))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._program.description import unique_name
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
@@ -66,11 +67,12 @@ def reshape(
     """The elements in another shape: 0 is the size that x has there, and one -1 what is left.
     ``actual_shape``: what a run says instead of ``shape``."""
     told = shape if actual_shape is None else actual_shape
-    inputs, sizes = sizes_of(told, whole="Shape", each="ShapeTensor")
-    sizes = sizes if actual_shape is None else [int(size) for size in shape]
     helper = LayerHelper("reshape2", name=name, act=act)
+    inputs, sizes = sizes_of(told, whole="Shape", each="ShapeTensor", helper=helper)
+    sizes = sizes if actual_shape is None else [int(size) for size in shape]
     out = helper.create_variable_for_type_inference(x.dtype)
     helper.append_op("reshape2", {"X": [x], **inputs}, {"Out": [out]}, {"shape": sizes})
+    unique_name.generate(f"{helper.name}.tmp")  # which the original gives to the sizes before
     return helper.append_activation(out)
 
 
@@ -159,8 +161,9 @@ def strided_slice(
 
 def expand(x: Variable, expand_times: Sequence[int], name: str | None = None) -> Variable:
     """Each axis so many times over."""
-    inputs, times = sizes_of(expand_times, whole="ExpandTimes", each="expand_times_tensor")
-    return appended("expand", {"X": x, **inputs}, {"expand_times": times}, name=name)
+    helper = LayerHelper("expand", name=name)
+    inputs, times = sizes_of(expand_times, whole="ExpandTimes", each="expand_times_tensor", helper=helper)
+    return appended("expand", {"X": x, **inputs}, {"expand_times": times}, helper=helper)
 
 
 def expand_as(x: Variable, target_tensor: Variable, name: str | None = None) -> Variable:

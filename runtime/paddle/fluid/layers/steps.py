@@ -19,10 +19,10 @@ __all__ = ["DynamicRNN", "StaticRNN"]
 class _Steps:
     """What both kinds have in common: a block, and what its names stand for."""
 
-    type = ""
+    type = named = ""
 
     def __init__(self, name: str | None = None) -> None:
-        self.helper = LayerHelper(self.type, name=name)
+        self.helper = LayerHelper(self.named, name=name)
         self._inner: Block | None = None
         self._outer: Block | None = None
         self._is_over = False
@@ -31,6 +31,7 @@ class _Steps:
         self._steps: dict[str, Variable] = {}
         self._statics: dict[str, Variable] = {}
         self._memories: dict[str, tuple[Variable | None, float]] = {}
+        self._ranked: list[str] = []
         self._nexts: dict[str, Variable] = {}
         self._results: list[Variable] = []
         self._given: list[Variable] = []
@@ -71,6 +72,10 @@ class _Steps:
             raise BadArgument(f"{type(self).__name__} gives nothing: call output(...) in its block")
         return self._given[0] if len(self._given) == 1 else self._given
 
+    def _name(self) -> str:
+        """What the next result is called, as in the original."""
+        return unique_name.generate(f"{self.helper.name}.tmp")
+
     def _append(self) -> None:
         inner, outer = self._inner, self._outer
         assert inner is not None
@@ -80,10 +85,7 @@ class _Steps:
                 f"{type(self).__name__}: update_memory was not called for {missing[0]!r}: one that never "
                 "changes is a static_input"
             )
-        self._given = [
-            outer.create_var(unique_name.generate(f"{self.helper.name}.out"), dtype=each.dtype)
-            for each in self._results
-        ]
+        self._given = [outer.create_var(self._name(), dtype=each.dtype) for each in self._results]
         boots = [boot for boot, _ in self._memories.values()]
         own = {*self._steps, *self._statics, *self._memories}
         inputs = {
@@ -101,6 +103,7 @@ class _Steps:
             "boots": ["" if boot is None else boot.name for boot in boots],
             "starts": [start for _, start in self._memories.values()],
             "results": [each.name for each in self._results],
+            "ranked": self._ranked,
             "reverse": self.is_reverse,
         }
         outer.append_op(self.type, inputs=inputs, outputs={"Out": self._given}, attrs=attrs)
@@ -109,7 +112,10 @@ class _Steps:
 class DynamicRNN(_Steps):
     """Walks along sequences of different lengths: ``with rnn.block(): ...``, then ``rnn()``."""
 
-    type = "dynamic_recurrent"
+    type, named = "dynamic_recurrent", "dynamic_rnn"
+
+    def _name(self) -> str:
+        return unique_name.generate(f"{unique_name.generate('array_to_lod_tensor')}.tmp")
 
     def block(self) -> Any:
         """What is done at each moment."""
@@ -135,6 +141,15 @@ class DynamicRNN(_Steps):
         """Say what a memory is one moment later."""
         self._remember(ex_mem, new_mem)
 
+    def _append(self) -> None:
+        """Memories that never change are static inputs, where their rows are in the order of these."""
+        for name, (boot, _) in list(self._memories.items()):
+            later = self._nexts.get(name)
+            if later is not None and later.name == name and boot is not None and name not in self._ranked:
+                del self._memories[name]
+                self._statics[name] = boot
+        super()._append()
+
     def memory(
         self,
         init: Variable | None = None,
@@ -143,22 +158,28 @@ class DynamicRNN(_Steps):
         need_reorder: bool = False,
         dtype: Any = "float32",
     ) -> Variable:
-        """What was remembered one moment earlier; first a row of ``init`` for each sequence, or ``value``."""
+        """What was remembered one moment earlier; first a row of ``init`` for each sequence, or ``value``.
+
+        The rows of ``init`` are in the order of the sequences with ``need_reorder``; without it in that of
+        their lengths, the longest first. One that is its own next value may be sequences, as a static input.
+        """
         self._here("memory")
         if init is None and shape is None:
             raise BadArgument("DynamicRNN.memory takes init, or the shape of a row")
         if init is not None:
-            made = self._within((-1, *init.shape[1:]), init.dtype)
+            made = self._within((-1, *init.shape[1:]), init.dtype, init.lod_level if need_reorder else 0)
         else:
             made = self._within((-1, *(size for size in shape or () if size >= 0)), dtype)
         self._memories[made.name] = (init, float(value))
+        if init is not None and not need_reorder:
+            self._ranked.append(made.name)
         return made
 
 
 class StaticRNN(_Steps):
     """Walks along the first axis of tensors, of a known size: ``with rnn.step(): ...``, then ``rnn()``."""
 
-    type = "recurrent"
+    type, named = "recurrent", "static_rnn"
 
     def step(self) -> Any:
         """What is done at each moment."""

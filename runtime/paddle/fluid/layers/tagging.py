@@ -9,7 +9,7 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.fluid.layers.sequence_lod import appended
-from paddle.fluid.layers.shaping import topk
+from paddle.fluid.layers.shaping import squeeze, topk
 
 __all__ = [
     "chunk_eval",
@@ -108,7 +108,7 @@ def ctc_greedy_decoder(
     attrs = {"merge_repeated": True, "blank": blank}
     if input_length is None:
         return appended(helper, "ctc_align", {"Input": tags}, attrs, "Output")
-    flat = appended(helper, "squeeze2", {"X": tags}, {"axes": [2]})
+    flat = squeeze(tags, [2])
     out = helper.create_variable_for_type_inference(VarType.INT64)
     lengths = helper.create_variable_for_type_inference(VarType.INT64)
     inputs, outputs = (
@@ -116,6 +116,7 @@ def ctc_greedy_decoder(
         {"Output": [out], "OutputLength": [lengths]},
     )
     helper.append_op("ctc_align", inputs, outputs, {**attrs, "padding_value": padding_value})
+    lengths.shape = (tags.shape[0], 1)
     return out, lengths
 
 

@@ -10,7 +10,6 @@ from paddle._program.errors import BadArgument
 from paddle._program.writing.initializer import Constant
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.param_attr import ParamAttr
-from paddle.fluid.layers.appending import appended
 
 __all__ = ["continuous_value_model", "data_norm"]
 
@@ -77,4 +76,7 @@ def data_norm(
 def continuous_value_model(input: Variable, cvm: Variable, use_cvm: bool = True) -> Variable:
     """The first two columns, shows and clicks, as log(shows + 1) and log(clicks + 1) - log(shows + 1), or
     without them where not ``use_cvm``. Back through them goes ``cvm``, (samples, 2), as it is."""
-    return appended("cvm", {"X": input, "CVM": cvm}, {"use_cvm": use_cvm}, out="Y")
+    helper = LayerHelper("cvm")
+    made = helper.block.create_var(dtype=input.dtype)
+    helper.append_op("cvm", {"X": input, "CVM": cvm}, {"Y": made}, {"use_cvm": use_cvm})
+    return made

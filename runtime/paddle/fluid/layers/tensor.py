@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -59,13 +58,10 @@ def create_parameter(
     is_bias: bool = False,
     default_initializer: Initializer | None = None,
 ) -> Variable:
-    """A parameter of one's own."""
+    """A parameter of one's own. With an ``attr`` that names none, ``name`` is that of a layer."""
     _check_sizes("create_parameter", shape)
     helper = LayerHelper("create_parameter", name=name)
-    attr = ParamAttr._to_attr(attr)
-    if attr is not False and attr.name is None and name is not None:
-        attr = copy(attr)  # which may be another parameter's, too
-        attr.name = name
+    attr = ParamAttr(name=name) if attr is None else attr
     made: Variable = helper.create_parameter(attr, shape, dtype, is_bias, default_initializer)
     return made
 
@@ -114,13 +110,18 @@ def assign(input: Any, output: Variable | None = None) -> Variable:
     """A copy of a variable, or of numbers, in ``output``, a new variable if None."""
     if isinstance(input, Variable):
         return appended("assign", {"X": input}, into=output)
-    array = np.asarray(input)
+    return _numbers(input, output)
+
+
+def _numbers(given: Any, output: Variable | None = None, layer: str = "assign") -> Variable:
+    """Numbers of the program's own; ``layer``: what a new variable of them is called after."""
+    array = np.asarray(given)
     if array.dtype == np.float64:
         array = array.astype(np.float32)
     kind, slots = dtype_of(array.dtype), {"f": "fp32_values", "b": "bool_values"}
     slot = slots.get(array.dtype.kind, "int64_values" if kind == VarType.INT64 else "int32_values")
     attrs = {"shape": list(array.shape) or [1], "dtype": int(kind), slot: array.reshape(-1).tolist()}
-    return _made("assign_value", attrs, kind, output)
+    return _made("assign_value", attrs, kind, output, layer=layer)
 
 
 def _made(
@@ -128,12 +129,12 @@ def _made(
     attrs: dict[str, Any],
     dtype: Any,
     output: Variable | None = None,
-    inputs: dict[str, Any] | None = None,
+    layer: str = "",
 ) -> Variable:
-    """What an operator that computes with nothing gives; ``inputs`` say its sizes."""
-    helper = LayerHelper(type)
+    """What an operator that computes with nothing gives; ``layer``: what it is called after."""
+    helper = LayerHelper(layer or type)
     made = output if output is not None else helper.create_variable_for_type_inference(dtype)
-    helper.append_op(type, inputs, {"Out": [made]}, attrs)
+    helper.append_op(type, None, {"Out": [made]}, attrs)
     made.stop_gradient = True
     return made
 
@@ -147,11 +148,15 @@ def fill_constant(
     name: str | None = None,
 ) -> Variable:
     """One number everywhere."""
-    inputs, sizes = sizes_of(shape, whole="ShapeTensor", each="ShapeTensorList")
-    attrs = {"shape": sizes, "dtype": int(dtype_of(dtype))}
     if not isinstance(value, Variable):
-        return _made("fill_constant", {**attrs, "value": float(value)}, dtype, out, inputs)
-    ones = _made("fill_constant", {**attrs, "value": 1.0}, dtype, None, inputs)
+        helper = LayerHelper("fill_constant")
+        made = helper.create_variable_for_type_inference(dtype) if out is None else out
+        inputs, sizes = sizes_of(shape, whole="ShapeTensor", each="ShapeTensorList", helper=helper)
+        attrs = {"shape": sizes, "dtype": int(dtype_of(dtype)), "value": float(value)}
+        helper.append_op("fill_constant", inputs, {"Out": [made]}, attrs)
+        made.stop_gradient = True
+        return made
+    ones = fill_constant(shape, dtype, 1.0)
     made = appended("elementwise_mul", {"X": ones, "Y": cast(value, dtype)}, {"axis": -1}, into=out)
     made.stop_gradient = True
     return made
@@ -191,12 +196,12 @@ def zeros(shape: Sequence[int], dtype: Any, force_cpu: bool = False, name: str |
 
 def ones_like(x: Variable, out: Variable | None = None) -> Variable:
     """1 wherever x is anything."""
-    return appended("fill_any_like", {"X": x}, {"value": 1.0}, into=out)
+    return appended("fill_any_like", {"X": x}, {"value": 1.0}, into=out, layer="ones_like")
 
 
 def zeros_like(x: Variable, out: Variable | None = None) -> Variable:
     """0 wherever x is anything."""
-    return appended("fill_zeros_like", {"X": x}, into=out)
+    return appended("fill_zeros_like", {"X": x}, into=out, layer="zeros_like")
 
 
 def argmin(x: Variable, axis: int = 0) -> Variable:
@@ -248,7 +253,7 @@ def range(
     """Numbers from ``start`` to below ``end``. Where any of the three is computed, a run decides how many."""
     given = {"Start": start, "End": end, "Step": step}
     if not any(isinstance(each, Variable) for each in given.values()):
-        return assign(np.arange(start, end, step).astype(numpy_dtype(dtype)))
+        return _in_dtype(np.arange(start, end, step), dtype, "range")
     inputs = {
         slot: each if isinstance(each, Variable) else fill_constant([1], dtype, each)
         for slot, each in given.items()
@@ -273,7 +278,17 @@ def linspace(
         made = appended("linspace", inputs, {"dtype": int(dtype_of(dtype))}, dtype=dtype, name=name)
         made.stop_gradient = True
         return made
-    return assign(np.linspace(start, stop, num).astype(numpy_dtype(dtype)))
+    return _in_dtype(np.linspace(start, stop, num), dtype, "linspace")
+
+
+def _in_dtype(values: np.ndarray, dtype: Any, layer: str) -> Variable:
+    """Numbers of a dtype, which an operator that holds them may not have."""
+    made = _numbers(values.astype(numpy_dtype(dtype)), layer=layer)
+    if dtype_of(dtype) != VarType.FP64:
+        return made
+    made = cast(made, dtype)
+    made.stop_gradient = True
+    return made
 
 
 def diag(diagonal: Any) -> Variable:
@@ -281,9 +296,9 @@ def diag(diagonal: Any) -> Variable:
     if not isinstance(diagonal, Variable):
         if np.ndim(diagonal) != 1:
             raise BadArgument(f"diag: diagonal is a Variable or an array of one axis, not {diagonal!r:.60}")
-        return assign(np.diag(np.asarray(diagonal)))
+        return _numbers(np.diag(np.asarray(diagonal)), layer="diag")
     square = eye(int(diagonal.shape[0]), dtype=diagonal.dtype)
-    return appended("elementwise_mul", {"X": square, "Y": diagonal}, {"axis": -1})
+    return appended("elementwise_mul", {"X": square, "Y": diagonal}, {"axis": -1}, layer="diag")
 
 
 def eye(
@@ -293,9 +308,9 @@ def eye(
     dtype: Any = "float32",
 ) -> Variable:
     """1 on the diagonal and 0 elsewhere, again for each of a batch."""
-    square = np.eye(num_rows, num_columns, dtype=numpy_dtype(dtype))
+    square = np.eye(num_rows, num_columns)
     whole = np.broadcast_to(square, (*(batch_shape or ()), *square.shape))
-    return assign(np.ascontiguousarray(whole))
+    return _in_dtype(np.ascontiguousarray(whole), dtype, "stack" if batch_shape else "eye")
 
 
 __getattr__ = of_layers(__name__)

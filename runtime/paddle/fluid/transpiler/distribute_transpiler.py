@@ -10,15 +10,20 @@ arguments declare the same job.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
-from paddle._program.carrier import Carrier, Cluster
+from paddle._program import calls
+from paddle._program.carrier import Carrier, Cluster, Onlooker
 from paddle._program.description.guards import default_main_program, default_startup_program
 from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
-from paddle._program.errors import BadArgument, BadProgram
-from paddle._program.lowering.updates import UPDATES
+from paddle._program.errors import BadArgument
+from paddle._program.files.beginnings import Beginning
+from paddle._program.lowering.lowering import sparse_tables
+from paddle._program.lowering.updates import UPDATES, groups
 from paddle._program.runtime_config import DistributedMode, ServerRuntimeConfig
 from paddle._program.transpiler_config import DistributeTranspilerConfig
 from paddle._program.upstream_flags import told as told_flag
@@ -41,6 +46,50 @@ __all__ = [
 ]
 
 
+def _also_as_in_0_12(transpile: Callable[..., None]) -> Callable[..., None]:
+    """0.11 and 0.12 begin with what ``minimize`` gave."""
+
+    @wraps(transpile)
+    def either(self: DistributeTranspiler, *given: Any, **named: Any) -> None:
+        self._is_unnumbered = False
+        if "optimize_ops" in named or (given and isinstance(given[0], Sequence)):
+            given, named = (), _of_0_12(*given, **named)
+            self._is_unnumbered = named["trainer_id"] is None and named["trainers"] > 1
+            named["trainer_id"] = int(named["trainer_id"] or 0)
+        first = given[0] if given else named.get("trainer_id")
+        if not isinstance(first, int):
+            raise BadArgument(f"transpile begins with a trainer's number, and not {first!r}")
+        transpile(self, *given, **named)
+
+    return either
+
+
+def _of_0_12(
+    optimize_ops: Sequence[Operator],
+    params_grads: Sequence[Any],
+    trainer_id: int | str | None = None,
+    program: Program | None = None,
+    pservers: str = "127.0.0.1:6174",
+    trainers: int = 1,
+    split_method: Any = None,
+) -> dict[str, Any]:
+    """Arguments of today. 0.11 says no ``trainer_id``: PADDLE_TRAINER_ID does. Of what its ``split_method``
+    may be, which are functions, there is the first: an endpoint after the other."""
+    if not (optimize_ops and all(isinstance(each, Operator) for each in optimize_ops)):
+        raise BadArgument(
+            "transpile begins with a trainer's number, or with the updates that minimize gave, and not "
+            f"{optimize_ops!r}"
+        )
+    if trainer_id is None:
+        trainer_id = told_flag("PADDLE_TRAINER_ID") or told_flag("PADDLE_INIT_TRAINER_ID")
+    return {
+        "trainer_id": trainer_id,
+        "program": program or optimize_ops[0].block.program,
+        "pservers": pservers,
+        "trainers": trainers,
+    }
+
+
 class DistributeTranspiler:
     """See the module's text. ``config``: a DistributeTranspilerConfig."""
 
@@ -51,12 +100,14 @@ class DistributeTranspiler:
         if not issubclass(self.config.split_method, PSDispatcher):
             raise BadArgument(f"split_method is a PSDispatcher, not {self.config.split_method!r}")
         self._served: Served | None = None
+        self._beginnings: dict[str, Beginning] = {}
         self._is_unnumbered = False
 
+    @_also_as_in_0_12
     def transpile(
         self,
-        trainer_id: int | Sequence[Operator],
-        program: Program | Sequence[Any] | None = None,
+        trainer_id: int,
+        program: Program | None = None,
         pservers: str = "127.0.0.1:6174",
         trainers: int = 1,
         sync_mode: bool = True,
@@ -67,11 +118,11 @@ class DistributeTranspiler:
     ) -> None:
         """Make ``program``, the default one if None, trainer ``trainer_id``'s of a job of ``trainers`` with
         ``pservers``, a list ``host:port,host:port``. ``sync_mode``: a step waits for all trainers, and counts
-        the mean of their gradients; otherwise each gradient counts when it comes.
+        the mean of their gradients; otherwise each gradient counts when it comes. A program without an
+        optimizer is computed as it is, and servers keep nothing of it.
 
-        0.11 gives what ``minimize`` gave, the updates and pairs of parameters and gradients, in place of the
-        first two; a trainer's number is then said by PADDLE_TRAINER_ID."""
-        trainer_id, program = self._numbered(trainer_id, program, trainers)
+        0.12 gives what ``minimize`` gave, the updates and pairs of parameters and gradients, before all of
+        these, and 0.11 does without the number, which is then said by PADDLE_TRAINER_ID."""
         config = self.config
         config.slice_var_up = config.slice_var_up if slice_var_up is None else bool(slice_var_up)
         config.split_method = split_method or config.split_method or RoundRobin
@@ -98,10 +149,27 @@ class DistributeTranspiler:
             trainers=trainers,
             sync=self.sync_mode,
         )
+        self._beginnings = {}
         self.param_grad_ep_mapping = self._served.by_endpoint()
         count_for_all(self.origin_program, cluster.mode, trainers)
         rewrite(self.origin_program, self._served, trainer_id)
-        self.origin_program._carrier = Carrier(cluster)
+        self._carry(Carrier(cluster) if moved else Onlooker(cluster))
+
+    def _carry(self, carrier: Carrier) -> None:
+        self.origin_program._carrier = carrier
+        if (told_flag("TRAINING_ROLE") or told_flag("PADDLE_TRAINING_ROLE")) == "TRAINER":
+            self._warn_servers_if_it_fails()
+
+    def _warn_servers_if_it_fails(self) -> None:
+        """This process is a trainer: servers would wait for one that fails before its first step."""
+        program, served = self.origin_program, self._known()
+
+        def declared() -> list[Any]:
+            updates = [each.update for each in served.kept]
+            found = groups(program.global_block(), updates, sparse_tables(program))
+            return [group.parameters for group in found]
+
+        program._carrier.decline_at_end(declared, only_failed=True)
 
     def get_trainer_program(self, wait_port: bool = True) -> Program:
         """The program of a trainer, to be run where the startup program was: the one that was transpiled."""
@@ -112,12 +180,17 @@ class DistributeTranspiler:
                 "says no trainer's number, and trainers are numbered here: set PADDLE_TRAINER_ID, from 0 to "
                 f"{self.trainer_num - 1}, in the environment of each"
             )
+        self._warn_servers_if_it_fails()
+        if self.trainer_id == 0 and self.origin_program._carrier.meets_commands:
+            _warn_of_servers_part()
         return self.origin_program
 
     def get_pserver_program(self, endpoint: str) -> Program:
         """The program of the parameter server at ``endpoint``. Running it returns when the trainers have
         left."""
-        return server_program(self._known(), self._own(endpoint))
+        program = server_program(self._known(), self._own(endpoint))
+        program._beginning = self._beginning(endpoint)
+        return program
 
     def get_pserver_programs(self, endpoint: str) -> tuple[Program, Program]:
         """That and its startup program."""
@@ -133,18 +206,16 @@ class DistributeTranspiler:
         """What a parameter server runs before its program. First values come from trainer 0: this declares
         what the server has of the parameters, and gives the server's own variables theirs."""
         origin = startup_program or self.startup_program
-        return server_startup(self._known(), self._own(endpoint), origin)
+        program = server_startup(self._known(), self._own(endpoint), origin)
+        program._beginning = self._beginning(endpoint)
+        return program
 
-    def _numbered(self, first: Any, second: Any, trainers: int) -> tuple[int, Program | None]:
-        """Which trainer this is, and what it trains."""
-        self._is_unnumbered = False
-        if isinstance(first, int):
-            return first, second
-        if not (first and all(isinstance(each, Operator) for each in first)):
-            raise BadArgument(f"transpile begins with a trainer's number, and not {first!r}")
-        told = told_flag("PADDLE_TRAINER_ID") or told_flag("PADDLE_INIT_TRAINER_ID")
-        self._is_unnumbered = told is None and trainers > 1
-        return int(told or 0), first[0].block.program
+    def _beginning(self, endpoint: str) -> Beginning:
+        """What the server begins with, which its programs have in common."""
+        found = self._beginnings.get(endpoint)
+        if found is None:
+            found = self._beginnings[endpoint] = self._known().beginning(endpoint)
+        return found
 
     def _known(self) -> Served:
         if self._served is None:
@@ -166,12 +237,23 @@ def _listed(pservers: str | Sequence[str]) -> list[str]:
     return found
 
 
+def _warn_of_servers_part() -> None:
+    if found := calls.loaded_by_servers():
+        warnings.warn(
+            f"{found}: what its servers load is not loaded in this job, whose servers are `paddle pserver`s "
+            "and no process of this program. To begin from the folder, have trainer 0 load it, too, behind "
+            "its startup program: fluid.io.load_persistables(exe, folder)",
+            stacklevel=3,
+        )
+
+
 def _updates(program: Program) -> list[Operator]:
     found = [op for op in program.global_block().ops if op.type in UPDATES]
     if not found:
-        raise BadProgram(
-            "the program that is to be transpiled updates no parameter: call optimizer.minimize(loss) before "
-            "DistributeTranspiler.transpile, in the same program"
+        warnings.warn(
+            "the program that is transpiled updates no parameter, so servers keep nothing, and each trainer "
+            "computes for itself: to train it, call optimizer.minimize(loss) before transpile",
+            stacklevel=3,
         )
     return found
 

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from paddle._program.carrier import living_on
 from paddle._program.description.block import Block
 from paddle._program.description.operator import LR_SCHED, OPTIMIZE, RPC, Operator
 from paddle._program.description.program import Program
 from paddle._program.description.variable import GRAD_SUFFIX
+from paddle._program.files.beginnings import Beginning
 from paddle.fluid.transpiler.blocks import Piece, pieces
 from paddle.fluid.transpiler.ps_dispatcher import PSDispatcher
 
@@ -86,6 +88,12 @@ class Served:
             for number, place in enumerate(kept.endpoints)
             if place == endpoint
         ]
+
+    def beginning(self, endpoint: str) -> Beginning:
+        """What the server there begins with, where its program loads it: nothing yet."""
+        lives = living_on(self.endpoints.index(endpoint), len(self.endpoints))
+        shown = {kept.name: [piece.name for piece in kept.pieces] for kept in self.kept}
+        return Beginning(self.program, [kept.update for kept in self.kept], shown, lives)
 
 
 def server_program(served: Served, endpoint: str) -> Program:

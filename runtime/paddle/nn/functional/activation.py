@@ -84,10 +84,13 @@ def mish(x: Any, name: str | None = None) -> Any:
     return append("elementwise_mul", {"X": x, "Y": tanh(softplus(x))}, {"axis": -1}, name=name)
 
 
-def prelu(x: Any, weight: Any, name: str | None = None) -> Any:
+def prelu(x: Any, weight: Any, data_format: str = "NCHW", name: str | None = None) -> Any:
     """x above 0, weight * x below; one weight for all, or one for each channel."""
-    mode = "all" if list(weight.shape) == [1] else "channel"
-    return append("prelu", {"X": x, "Alpha": weight}, {"mode": mode}, name=name)
+    attrs = {
+        "mode": "all" if list(weight.shape) == [1] else "channel",
+        "data_format": "NCHW" if data_format[1:2] == "C" else "NHWC",
+    }
+    return append("prelu", {"X": x, "Alpha": weight}, attrs, name=name)
 
 
 def selu(

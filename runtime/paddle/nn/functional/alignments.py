@@ -1,4 +1,4 @@
-"""What it costs that moments say a label in some alignment: ``ctc_loss``.
+"""What it costs that moments say a label in some alignment: ``ctc_loss`` and ``rnnt_loss``.
 
 It must never compute: the function appends operators to the default program. Guarantee: moments and tags
 beyond the lengths that are told count for nothing.
@@ -13,7 +13,7 @@ from paddle.tensor._append import append_all
 from paddle.tensor.manipulation import cast, squeeze
 from paddle.tensor.stat import mean
 
-__all__ = ["ctc_loss"]
+__all__ = ["ctc_loss", "rnnt_loss"]
 
 
 def ctc_loss(
@@ -44,3 +44,31 @@ def ctc_loss(
     if reduction == "sum":
         return math.sum(each)
     return mean(math.divide(each, cast(label_lengths, each.dtype)))
+
+
+def rnnt_loss(
+    input: Any,
+    label: Any,
+    input_lengths: Any,
+    label_lengths: Any,
+    blank: int = 0,
+    fastemit_lambda: float = 0.001,
+    reduction: str = "mean",
+    name: str | None = None,
+) -> Any:
+    """Of ``input`` (n, moments, tags + 1, classes), logarithms of probabilities, and ``label`` (n, longest):
+    one for each sample ("none"), their "sum" or their "mean". Gradients of what says a tag are greater by the
+    share ``fastemit_lambda``."""
+    if reduction not in ("none", "sum", "mean"):
+        raise ValueError(f"reduction of rnnt_loss is 'none', 'sum' or 'mean', not {reduction!r}")
+    inputs = {
+        "input": input,
+        "label": label,
+        "input_lengths": input_lengths,
+        "label_lengths": label_lengths,
+    }
+    told = {"blank": blank, "fastemit_lambda": float(fastemit_lambda)}
+    each = append_all("warprnnt", inputs, told, outputs=("warprnntgrad", "loss"), dtype=input.dtype)[1]
+    if reduction == "none":
+        return each
+    return math.sum(each, name=name) if reduction == "sum" else mean(each, name=name)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle.nn.functional.conv import sides
 from paddle.tensor import math
 from paddle.tensor._append import append, append_all, axes_of
 from paddle.tensor.linalg import matmul
+from paddle.tensor.manipulation import cast, concat, squeeze, unsqueeze
 
 __all__ = [
     *("cosine_similarity", "dropout", "dropout2d", "interpolate", "label_smooth", "linear", "normalize"),
@@ -46,6 +48,8 @@ def dropout(
         raise ValueError(f"mode of dropout is 'upscale_in_train' or 'downscale_in_infer', not {mode!r}")
     if not 0 <= p <= 1:
         raise ValueError(f"p of dropout is a chance from 0 to 1, not {p!r}")
+    if p == 0:
+        return x
     kept = "upscale_in_train" if mode == "upscale_in_train" else "downgrade_in_infer"
     attrs = {
         "dropout_prob": float(p),
@@ -133,9 +137,12 @@ def _areas(x: Any, size: Any, axes: int) -> Any:
 upsample = interpolate
 
 
-def dropout2d(x: Any, p: float = 0.5, training: bool = True, name: str | None = None) -> Any:
+def dropout2d(
+    x: Any, p: float = 0.5, training: bool = True, data_format: str = "NCHW", name: str | None = None
+) -> Any:
     """Whole channels dropped."""
-    return dropout(x, p, axis=[0, 1], training=training, name=name)
+    channels = 1 if data_format == "NCHW" else 3
+    return dropout(x, p, axis=[0, channels], training=training, name=name)
 
 
 def normalize(x: Any, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None) -> Any:
@@ -167,44 +174,41 @@ def pad(
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
-    """``x`` with more around: of two numbers for every axis, or for the last ones of NCHW, the last first."""
-    sizes = [int(size) for size in pad]
+    """``x`` with more around: of two numbers for every axis, or for the last ones of NCHW, the last first.
+
+    ``pad``: numbers, or a tensor of them; what is below zero is cut off. ``mode``: "constant", "reflect",
+    "replicate" or "circular". Raises ValueError of another one, and where more is reflected than there is.
+    """
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise ValueError(f"pad: mode is constant, reflect, replicate or circular, not {mode!r}")
     rank = len(x.shape)
-    if len(sizes) != 2 * rank:
-        spatial = [sizes[at : at + 2] for at in range(0, len(sizes), 2)][::-1]
-        behind = [0, 0] if data_format in ("NHWC", "NLC", "NDHWC") else []
-        around = [0, 0] * (rank - len(spatial) - len(behind) // 2)
-        sizes = [*around, *(size for pair in spatial for size in pair), *behind]
-    if mode != "constant":
-        return _mirrored(x, list(zip(sizes[::2], sizes[1::2], strict=True)), mode)
-    return append("pad", {"X": x}, {"paddings": sizes, "pad_value": float(value)}, name=name)
+    if mode == "constant" and not isinstance(pad, Variable) and len(pad) == 2 * rank:
+        told = {"paddings": [int(size) for size in pad], "pad_value": float(value)}
+        return append("pad", {"X": x}, told, name=name)
+    if rank not in (3, 4, 5):
+        raise ValueError(f"pad: x has 3, 4 or 5 axes, not {rank}, where not every axis is told two numbers")
+    layout, first = ("NDHWC", 1) if data_format in ("NHWC", "NLC", "NDHWC") else ("NCDHW", 2)
+    added = {3: [first + 1, first + 2], 4: [first], 5: []}[rank]
+    zeros = [0] * (2 * len(added))
+    attrs = {"mode": mode, "value": float(value), "data_format": layout}
+    if isinstance(pad, Variable):
+        attrs["paddings"], inputs = [], {"Paddings": _with_zeros(pad, len(zeros), rank)}
+    else:
+        numbers = [int(size) for size in pad]
+        attrs["paddings"], inputs = [*zeros, *numbers] if rank == 3 else [*numbers, *zeros], {}
+    volume = unsqueeze(x, added) if added else x
+    found = append("pad3d", {"X": volume, **inputs}, attrs, name=name)
+    return squeeze(found, added) if added else found
 
 
-def _mirrored(x: Any, around: list[tuple[int, int]], mode: str) -> Any:
-    """Padded with its own elements, along axes of declared sizes."""
-    from paddle.tensor.creation import assign
-    from paddle.tensor.manipulation import gather
+def _with_zeros(pad: Any, count: int, rank: int) -> Any:
+    """What a tensor says, and nothing of the axes that a volume has besides."""
+    from paddle.tensor.creation import zeros
 
-    if mode not in ("reflect", "replicate", "circular"):
-        raise ValueError(f"mode of pad is constant, reflect, replicate or circular, not {mode!r}")
-    for axis, ends in enumerate(around):
-        if not any(ends):
-            continue
-        if x.shape[axis] < 0:
-            raise ValueError(f"pad in mode {mode!r} is along axes of declared sizes, not of {list(x.shape)}")
-        x = gather(x, assign(_places(x.shape[axis], ends, mode)), axis)
-    return x
-
-
-def _places(size: int, ends: tuple[int, int], mode: str) -> list[int]:
-    """Which of so many elements stand in a padded line."""
-    line = range(-ends[0], size + ends[1])
-    if mode == "replicate":
-        return [min(max(at, 0), size - 1) for at in line]
-    if mode == "circular":
-        return [at % size for at in line]
-    turn = max(2 * (size - 1), 1)
-    return [min(at % turn, turn - at % turn) for at in line]
+    if not count:
+        return pad
+    parts = [zeros([count], "int32"), cast(pad, "int32")]
+    return concat(parts if rank == 3 else parts[::-1])
 
 
 def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Functions of chance: ``gumbel_softmax``, ``alpha_dropout``, ``dropout3d``, ``rrelu``.
+"""Functions of chance: ``gumbel_softmax``, ``alpha_dropout``, ``dropout3d``, ``rrelu`` and others.
 
 They must never draw: each function appends operators to the default program, which draw at every run.
 Guarantee: not ``training``, each is the same in every run.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._absent import NotInThisRelease
 from paddle.nn.functional.activation import leaky_relu, softmax
 from paddle.nn.functional.basics import dropout
 from paddle.nn.functional.input import one_hot
 from paddle.tensor import math
+from paddle.tensor._append import append_all
 from paddle.tensor.creation import full_like
 from paddle.tensor.logic import less_than
 from paddle.tensor.manipulation import transpose
@@ -19,7 +21,7 @@ from paddle.tensor.placing import sizes_of_each
 from paddle.tensor.random import uniform
 from paddle.tensor.search import argmax, where
 
-__all__ = ["alpha_dropout", "dropout3d", "gumbel_softmax", "rrelu"]
+__all__ = ["alpha_dropout", "class_center_sample", "dropout3d", "gumbel_softmax", "rrelu"]
 
 _LEAST = -1.7580993408473766  # what SELU comes to far below 0
 
@@ -81,3 +83,18 @@ def rrelu(
     slopes = uniform(sizes_of_each(x), "float32", float(lower), float(upper))
     slopes.stop_gradient = True
     return where(less_than(x, full_like(x, 0.0)), math.multiply(x, slopes), x, name)
+
+
+def class_center_sample(label: Any, num_classes: int, num_samples: int, group: Any = None) -> tuple[Any, Any]:
+    """Classes whose centers a step compares with: those of ``label`` (n,), then others that are drawn, up to
+    ``num_samples``. Gives labels as places among these, and the classes. ``group``: None, or False."""
+    if not 0 < num_samples <= num_classes:
+        raise ValueError(
+            f"class_center_sample: num_samples is from 1 to num_classes, {num_classes}, not {num_samples}"
+        )
+    if group:
+        raise NotInThisRelease("class_center_sample(group=...) is of collective training: leave it out")
+    outputs = ("RemappedLabel", "SampledLocalClassCenter")
+    attrs = {"num_classes": num_classes, "num_samples": num_samples}
+    found = append_all("class_center_sample", {"Label": label}, attrs, outputs=outputs, stop_gradient=True)
+    return found[0], found[1]

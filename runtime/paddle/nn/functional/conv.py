@@ -17,6 +17,9 @@ from paddle.tensor.manipulation import squeeze, unsqueeze
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
 _FIRST = {2: "NCHW", 3: "NCDHW"}
+_DEEP = "depthwise_"
+"""Before the types, and so the names, of convolutions of images whose every channel is a group: parameters of
+the layers that follow are counted after these."""
 
 
 def sides(value: Any, axes: int = 2) -> list[int]:
@@ -37,9 +40,10 @@ def _convolved(
     type: str, x: Any, weight: Any, bias: Any, padding: Any, told: dict[str, Any], name: str | None
 ) -> Any:
     """Append a convolution over two axes or three. ``told``: its attributes but for the padding."""
-    axes = int(type[4])
-    channels = axes_of(type, told["data_format"], axes)
-    around, algorithm = paddings_of(type, padding, told["data_format"])
+    function = type.removeprefix(_DEEP)
+    axes = int(function[4])
+    channels = axes_of(function, told["data_format"], axes)
+    around, algorithm = paddings_of(function, padding, told["data_format"])
     whole = ("groups", "data_format")
     attrs = {key: value if key in whole or value == [] else sides(value, axes) for key, value in told.items()}
     attrs |= {"paddings": around, "padding_algorithm": algorithm}
@@ -63,7 +67,7 @@ def _convolved_back(
 ) -> Any:
     more = [] if output_padding in (0, None) else output_padding
     if output_size is not None and more and any(sides(more)):
-        raise BadArgument(f"{type}: tell output_size or output_padding, not both")
+        raise BadArgument(f"{type.removeprefix(_DEEP)}: tell output_size or output_padding, not both")
     told |= {"output_size": [] if output_size is None else output_size, "output_padding": more}
     return _convolved(type, x, weight, bias, padding, told, name)
 
@@ -81,7 +85,9 @@ def conv2d(
 ) -> Any:
     """``x`` (n, channels, height, width) with ``weight`` (filters, channels / groups, height, width)."""
     told = {"strides": stride, "dilations": dilation, "groups": groups, "data_format": data_format}
-    return _convolved("conv2d", x, weight, bias, padding, told, name)
+    channels = x.shape[axes_of("conv2d", data_format, 2)]
+    is_deep = channels == groups > 1 and weight.shape[0] % groups == 0
+    return _convolved(f"{_DEEP}conv2d" if is_deep else "conv2d", x, weight, bias, padding, told, name)
 
 
 def conv3d(
@@ -116,7 +122,9 @@ def conv2d_transpose(
 ) -> Any:
     """What ``conv2d`` with ``weight`` (channels, filters / groups, height, width) has as its gradient."""
     told = {"strides": stride, "dilations": dilation, "groups": groups, "data_format": data_format}
-    type = "conv2d_transpose"
+    channels = x.shape[axes_of("conv2d_transpose", data_format, 2)]
+    is_deep = channels == groups > 1 and weight.shape[1] == 1
+    type = f"{_DEEP}conv2d_transpose" if is_deep else "conv2d_transpose"
     return _convolved_back(type, x, weight, bias, padding, told, output_size, output_padding, name)
 
 
@@ -158,15 +166,9 @@ def conv1d(
 
         found = conv1d(transpose(x, [0, 2, 1]), weight, bias, stride, padding, dilation, groups)
         return transpose(found, [0, 2, 1])
-    found = conv2d(
-        unsqueeze(x, -1),
-        unsqueeze(weight, -1),
-        bias,
-        [_one(stride), 1],
-        around,
-        [_one(dilation), 1],
-        groups,
-    )
+    told = {"strides": [_one(stride), 1], "dilations": [_one(dilation), 1], "groups": groups}
+    told["data_format"] = "NCHW"
+    found = _convolved("conv2d", unsqueeze(x, -1), unsqueeze(weight, -1), bias, around, told, None)
     return squeeze(found, -1, name)
 
 

@@ -98,15 +98,19 @@ def cross_entropy(
     soft_label: bool = False,
     axis: int = -1,
     use_softmax: bool = True,
+    label_smoothing: float = 0.0,
     name: str | None = None,
 ) -> Any:
     """-log of what ``input`` says of the class ``label``: scores, or chances without ``use_softmax``.
 
     ``label``: int64, without the axis of classes or with 1 there. ``weight``: one number for each class; the
-    mean is by them, and over labels other than ``ignore_index``.
+    mean is by them, and over labels other than ``ignore_index``. ``label_smoothing``: the part of a label
+    that all classes share.
     """
     from paddle.tensor.manipulation import unsqueeze
 
+    if label_smoothing > 0.0:
+        label, soft_label = _smoothed(input, label, axis, label_smoothing), True
     hard = not soft_label
     whole = unsqueeze(label, axis) if hard and len(label.shape) < len(input.shape) else label
     if use_softmax:
@@ -116,11 +120,32 @@ def cross_entropy(
         loss = append("cross_entropy", {"X": input, "Label": whole}, attrs, outputs=("Y",))
     if weight is None and (soft_label or ignore_index < 0):
         return reduced(loss, reduction, name)
-    weights = _weights(weight, whole, ignore_index)
+    weights = _of_shares(weight, whole, axis) if soft_label else _weights(weight, whole, ignore_index)
     weighed = math.multiply(loss, weights)
     if reduction != "mean":
         return reduced(weighed, reduction, name)
     return math.divide(math.sum(weighed), math.sum(weights), name=name)
+
+
+def _smoothed(input: Any, label: Any, axis: int, part: float) -> Any:
+    """Shares of classes, of which all have an even part; ``label`` may be such shares already."""
+    from paddle.nn.functional.basics import label_smooth
+    from paddle.nn.functional.input import one_hot
+    from paddle.tensor.manipulation import squeeze
+
+    is_thin = len(label.shape) == len(input.shape) and label.shape[axis] == 1 != input.shape[axis]
+    if is_thin or len(label.shape) < len(input.shape):
+        label = one_hot(squeeze(label, axis) if is_thin else label, input.shape[axis])
+    return label_smooth(label, epsilon=part)
+
+
+def _of_shares(weight: Any, label: Any, axis: int) -> Any:
+    """What labels weigh that are shares of classes: the mean of their classes' weights."""
+    from paddle.tensor.manipulation import reshape
+
+    along = [1] * len(label.shape)
+    along[axis] = -1
+    return math.sum(math.multiply(label, reshape(weight, along)), axis, keepdim=True)
 
 
 def _weights(weight: Any, label: Any, ignore_index: int) -> Any:

@@ -39,8 +39,8 @@ def batch_norm(
     x: Any,
     running_mean: Any,
     running_var: Any,
-    weight: Any,
-    bias: Any,
+    weight: Any = None,
+    bias: Any = None,
     training: bool = False,
     momentum: float = 0.9,
     epsilon: float = 1e-05,
@@ -56,15 +56,10 @@ def batch_norm(
     helper = LayerHelper("batch_norm", name=name)
     mean, variance, made = (helper.create_variable_for_type_inference(x.dtype) for _ in range(3))
     outputs = [made, running_mean, running_var, mean, variance]
+    given = {"X": x, "Scale": weight, "Bias": bias, "Mean": running_mean, "Variance": running_var}
     helper.append_op(
         type="batch_norm",
-        inputs={
-            "X": [x],
-            "Scale": [weight],
-            "Bias": [bias],
-            "Mean": [running_mean],
-            "Variance": [running_var],
-        },
+        inputs={slot: [each] for slot, each in given.items() if each is not None},
         outputs={slot: [variable] for slot, variable in zip(_OF_BATCH, outputs, strict=True)},
         attrs={
             "momentum": momentum,

@@ -106,8 +106,9 @@ def max_pool3d(
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Any:
-    """The largest of each window of volumes."""
-    _no_mask(return_mask)
+    """The largest of each window of volumes; with ``return_mask`` also which voxel of its channel that is."""
+    if return_mask:
+        return _masked(x, kernel_size, stride, padding, ceil_mode, data_format, name, axes=3)
     told = {"ceil": ceil_mode, "axes": 3, "data_format": data_format, "name": name}
     return _pooled("max", x, kernel_size, stride, padding, **told)
 
@@ -139,8 +140,9 @@ def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", nam
 
 
 def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """The largest of windows that make ``output_size`` of them."""
-    _no_mask(return_mask)
+    """The largest of windows that make ``output_size`` of them; with ``return_mask`` also where those are."""
+    if return_mask:
+        return _adapted_masks(x, output_size, 2, name)
     return _adapted("max", x, output_size, 2, "NCHW", name)
 
 
@@ -150,8 +152,10 @@ def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", na
 
 
 def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: str | None = None) -> Any:
-    """The largest of windows of volumes that make ``output_size`` of them."""
-    _no_mask(return_mask)
+    """The largest of windows of volumes that make ``output_size`` of them; with ``return_mask`` also where
+    those are."""
+    if return_mask:
+        return _adapted_masks(x, output_size, 3, name)
     return _adapted("max", x, output_size, 3, "NCDHW", name)
 
 
@@ -205,36 +209,50 @@ def adaptive_avg_pool1d(x: Any, output_size: int, name: str | None = None) -> An
 
 
 def adaptive_max_pool1d(x: Any, output_size: int, return_mask: bool = False, name: str | None = None) -> Any:
-    """The largest of windows along the last axis that make ``output_size`` of them."""
-    _no_mask(return_mask)
+    """The largest of windows along the last axis that make ``output_size`` of them; with ``return_mask`` also
+    where those are."""
+    if return_mask:
+        values, places = _adapted_masks(unsqueeze(x, 2), [1, sides(output_size, 1)[0]], 2, name)
+        return squeeze(values, 2), squeeze(places, 2)
     return _flat("max", x, output_size, 1, 0, name, adaptive=True)
 
 
 def _masked(
-    x: Any, size: Any, stride: Any, padding: Any, ceil: bool, data_format: str, name: str | None
+    x: Any,
+    size: Any,
+    stride: Any,
+    padding: Any,
+    ceil: bool,
+    data_format: str,
+    name: str | None,
+    axes: int = 2,
 ) -> tuple[Any, Any]:
     """The largest of each window, and where it lies in its channel, counted along rows."""
-    if ceil or data_format != "NCHW" or isinstance(padding, str):
+    if ceil or data_format[1] != "C" or isinstance(padding, str):
         from paddle._absent import NotInThisRelease
 
         raise NotInThisRelease(
             "return_mask with ceil_mode, channels last or a padding by name is not in this release"
         )
-    told = {"ksize": sides(size), "strides": sides(size if stride is None else stride)}
-    told |= {"paddings": sides(padding)}
+    told = {"ksize": sides(size, axes), "strides": sides(size if stride is None else stride, axes)}
+    return _with_places(x, {**told, "paddings": sides(padding, axes), "adaptive": False}, axes, name)
+
+
+def _adapted_masks(x: Any, size: Any, axes: int, name: str | None) -> tuple[Any, Any]:
+    """As ``_masked``, of windows that make so many along each axis; None has as many as the axis."""
+    told = list(size) if isinstance(size, (list, tuple)) else [size] * axes
+    wanted = [own if each is None else int(each) for each, own in zip(told, x.shape[2:], strict=True)]
+    ones = {"strides": [1] * axes, "paddings": [0] * axes}
+    return _with_places(x, {"ksize": wanted, **ones, "adaptive": True}, axes, name)
+
+
+def _with_places(x: Any, told: dict[str, Any], axes: int, name: str | None) -> tuple[Any, Any]:
     values, places = append_all(
-        "max_pool2d_with_index",
+        f"max_pool{axes}d_with_index",
         {"X": x},
-        {**told, "global_pooling": False, "adaptive": False},
+        {**told, "global_pooling": False},
         outputs=("Out", "Mask"),
         dtypes={"Mask": "int32"},
         name=name,
     )
     return values, places
-
-
-def _no_mask(return_mask: bool) -> None:
-    if return_mask:
-        from paddle._absent import NotInThisRelease
-
-        raise NotInThisRelease("where the largest of a window lies (return_mask) is not in this release")

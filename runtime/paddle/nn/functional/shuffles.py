@@ -29,7 +29,7 @@ def pixel_shuffle(x: Any, upscale_factor: int, data_format: str = "NCHW", name: 
     _, channels, tall, wide = images.shape
     r = upscale_factor
     if channels % (r * r):
-        raise ValueError(f"pixel_shuffle: {channels} channels are no multiple of {r} ** 2")
+        raise ValueError(f"pixel_shuffle: {channels} channels are not a multiple of {r} ** 2")
     parted = transpose(reshape(images, [-1, channels // (r * r), r, r, tall, wide]), [0, 1, 4, 2, 5, 3])
     return _as_it_was(reshape(parted, [-1, channels // (r * r), tall * r, wide * r]), data_format)
 
@@ -40,7 +40,7 @@ def pixel_unshuffle(x: Any, downscale_factor: int, data_format: str = "NCHW", na
     _, channels, tall, wide = images.shape
     r = downscale_factor
     if tall % r or wide % r:
-        raise ValueError(f"pixel_unshuffle: {tall} x {wide} pixels are no multiple of {r}")
+        raise ValueError(f"pixel_unshuffle: {tall} x {wide} pixels are not a multiple of {r}")
     parted = transpose(reshape(images, [-1, channels, tall // r, r, wide // r, r]), [0, 1, 3, 5, 2, 4])
     return _as_it_was(reshape(parted, [-1, channels * r * r, tall // r, wide // r]), data_format)
 
@@ -50,6 +50,6 @@ def channel_shuffle(x: Any, groups: int, data_format: str = "NCHW", name: str | 
     images = _channels_first(x, data_format)
     _, channels, tall, wide = images.shape
     if channels % groups:
-        raise ValueError(f"channel_shuffle: {channels} channels are no multiple of {groups}")
+        raise ValueError(f"channel_shuffle: {channels} channels are not a multiple of {groups}")
     parted = transpose(reshape(images, [-1, groups, channels // groups, tall, wide]), [0, 2, 1, 3, 4])
     return _as_it_was(reshape(parted, [-1, channels, tall, wide]), data_format)

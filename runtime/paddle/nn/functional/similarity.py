@@ -14,7 +14,7 @@ from paddle.nn.functional.input import one_hot
 from paddle.nn.functional.loss import binary_cross_entropy_with_logits, reduced, softmax_with_cross_entropy
 from paddle.tensor import math
 from paddle.tensor.creation import full_like, zeros_like
-from paddle.tensor.letters import einsum
+from paddle.tensor.einsum import einsum
 from paddle.tensor.linalg import matmul, norm
 from paddle.tensor.logic import equal, greater_than
 from paddle.tensor.manipulation import cast, reshape, squeeze, transpose

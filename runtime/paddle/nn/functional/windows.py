@@ -18,7 +18,7 @@ from paddle.tensor.manipulation import reshape, squeeze, unsqueeze
 
 __all__ = [
     *("affine_grid", "fold", "gather_tree", "grid_sample", "local_response_norm", "max_unpool1d"),
-    *("max_unpool2d", "temporal_shift", "unfold"),
+    *("max_unpool2d", "max_unpool3d", "temporal_shift", "unfold"),
 ]
 
 
@@ -157,20 +157,48 @@ def max_unpool2d(
     """What ``max_pool2d(return_mask=True)`` gave in its places, among zeros."""
     if data_format != "NCHW":
         raise ValueError(f"data_format of max_unpool2d is 'NCHW', not {data_format!r}")
-    sizes, steps, around = (
-        sides(kernel_size),
-        sides(kernel_size if stride is None else stride),
-        sides(padding),
-    )
-    told = list(output_size)[-2:] if output_size is not None else []
+    return _unpooled(2, x, indices, kernel_size, stride, padding, data_format, output_size, name)
+
+
+def max_unpool3d(
+    x: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    data_format: str = "NCDHW",
+    output_size: Any = None,
+    name: str | None = None,
+) -> Any:
+    """What ``max_pool3d(return_mask=True)`` gave in its places, among zeros."""
+    if data_format != "NCDHW":
+        raise ValueError(f"data_format of max_unpool3d is 'NCDHW', not {data_format!r}")
+    return _unpooled(3, x, indices, kernel_size, stride, padding, data_format, output_size, name)
+
+
+def _unpooled(
+    axes: int,
+    x: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    data_format: str,
+    output_size: Any,
+    name: str | None,
+) -> Any:
+    given = (kernel_size, kernel_size if stride is None else stride, padding)
+    sizes, steps, around = (sides(each, axes) for each in given)
+    told = list(output_size)[-axes:] if output_size is not None else []
     if not told:
         known = zip(x.shape[2:], steps, sizes, around, strict=True)
         told = [(size - 1) * step + reach - 2 * pad for size, step, reach, pad in known]
     if any(size < 0 for size in x.shape[2:]):
-        raise ValueError("max_unpool2d of images of no declared size needs output_size")
+        raise ValueError(f"max_unpool{axes}d of what has no declared size needs output_size")
     attrs = {"unpooling_type": "max", "ksize": sizes, "strides": steps, "paddings": around}
     attrs |= {"output_size": [int(size) for size in told], "data_format": data_format}
-    return append("unpool", {"X": x, "Indices": indices}, attrs, dtype=x.dtype, name=name)
+    type = "unpool" if axes == 2 else "unpool3d"
+    return append(type, {"X": x, "Indices": indices}, attrs, dtype=x.dtype, name=name)
 
 
 def max_unpool1d(

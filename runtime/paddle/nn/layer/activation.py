@@ -6,6 +6,7 @@ arguments that the layer was made with.
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from paddle.nn import functional
@@ -19,8 +20,16 @@ __all__ = [
 ]
 
 
-def layer_of(name: str, function: str, *arguments: str, module: str = __name__) -> type[Layer]:
-    """A layer that is a function; ``arguments``: those of the function that the layer takes, in order."""
+def _usual(function: str) -> dict[str, Any]:
+    """What a function takes where nothing is said."""
+    return {name: each.default for name, each in signature(getattr(functional, function)).parameters.items()}
+
+
+def layer_of(
+    name: str, function: str, *arguments: str, module: str = __name__, shows: str | None = None
+) -> type[Layer]:
+    """A layer that is a function; ``arguments``: those of the function that the layer takes, in order.
+    ``shows``: which of these its text has, all if None; ``a=b`` is ``b`` under the name of a."""
 
     def made(self: Layer, *values: Any, **named: Any) -> None:
         Layer.__init__(self)
@@ -29,15 +38,21 @@ def layer_of(name: str, function: str, *arguments: str, module: str = __name__) 
         if unknown := sorted(set(self._named) - set(arguments)) or len(values) > len(arguments) + 1:
             raise TypeError(f"paddle.nn.{name} takes {', '.join(arguments) or 'no arguments'}, not {unknown}")
 
-    def forward(self: Layer, *inputs: Any) -> Any:
-        """Append the function."""
-        return getattr(functional, function)(*inputs, **self._named)
+    def forward(self: Layer, *inputs: Any, **by_name: Any) -> Any:
+        """Append the function; inputs may be given by name."""
+        return getattr(functional, function)(*inputs, **by_name, **self._named)
 
+    told = arguments if shows is None else shows.split()
+    pairs = ((label, meant or label) for label, _, meant in (each.partition("=") for each in told))
+    shown = ", ".join(f"{label}={{0._shows[{meant}]}}" for label, meant in pairs)
     says = f"``paddle.nn.functional.{function}`` as a layer."
     return type(Layer)(
         name,
         (Layer,),
-        {"__init__": made, "forward": forward, "__doc__": says, "__module__": module},
+        {
+            **{"__init__": made, "forward": forward, "__doc__": says, "__module__": module},
+            **{"_shown": shown, "_shows": property(lambda self: {**_usual(function), **self._named})},
+        },
     )
 
 
@@ -81,20 +96,26 @@ class Softmax2D(Layer):
 
 
 class PReLU(Layer):
-    """x above 0, weight * x below; the weight is learned."""
+    """x above 0, weight * x below; the weight, ``_weight`` as the original calls it, is learned."""
+
+    _shown = "num_parameters={0._count}, data_format={0._data_format}, init={0._init}, dtype=float32"
 
     def __init__(
         self,
         num_parameters: int = 1,
         init: float = 0.25,
         weight_attr: Any = None,
+        data_format: str = "NCHW",
         name: str | None = None,
     ) -> None:
         super().__init__()
         from paddle.nn.initializer import Constant
 
-        self.weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
+        self._data_format, self._count, self._init = data_format, num_parameters, init
+        self._weight = self.create_parameter(
+            [num_parameters], weight_attr, default_initializer=Constant(init)
+        )
 
     def forward(self, x: Any) -> Any:
         """Append the function."""
-        return functional.prelu(x, self.weight)
+        return functional.prelu(x, self._weight, self._data_format)

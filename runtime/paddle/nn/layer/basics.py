@@ -6,9 +6,9 @@ once, with the layer, and shared by all its calls.
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
+from paddle._program.description.dtypes import numpy_dtype
 from paddle.nn import functional
 from paddle.nn.layer.activation import layer_of
 from paddle.nn.layer.layers import Layer
@@ -51,7 +51,9 @@ class Linear(Layer):
 
     def extra_repr(self) -> str:
         """Its sizes."""
-        return f"in_features={self._sizes[0]}, out_features={self._sizes[1]}"
+        kind = numpy_dtype(self.weight.dtype).name
+        name = f", name={self.name}" if self.name else ""
+        return f"in_features={self._sizes[0]}, out_features={self._sizes[1]}, dtype={kind}{name}"
 
 
 class Embedding(Layer):
@@ -74,7 +76,7 @@ class Embedding(Layer):
             raise ValueError(f"an Embedding has sizes above 0, not {num_embeddings} and {embedding_dim}")
         self._num_embeddings = num_embeddings
         self._embedding_dim = embedding_dim
-        self._sparse = sparse
+        self._sparse, self._said = sparse, padding_idx
         self._padding_idx = functional.input.padding_of(padding_idx, num_embeddings)
         self._name = name
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr)
@@ -86,7 +88,8 @@ class Embedding(Layer):
 
     def extra_repr(self) -> str:
         """Its sizes."""
-        return f"{self._num_embeddings}, {self._embedding_dim}, sparse={self._sparse}"
+        padding = "" if self._said is None else f"padding_idx={self._said}, "
+        return f"{self._num_embeddings}, {self._embedding_dim}, {padding}sparse={self._sparse}"
 
 
 class Dropout(Layer):
@@ -105,17 +108,24 @@ class Dropout(Layer):
         """Append the dropping."""
         return functional.dropout(input, self.p, self.axis, self.training, self.mode, self.name)
 
+    def extra_repr(self) -> str:
+        """How it drops."""
+        return f"p={self.p}, axis={self.axis}, mode={self.mode}"
+
 
 class Dropout2D(Layer):
     """Whole channels dropped."""
 
+    _shown = "p={0.p}, data_format={0._data_format}"
+
     def __init__(self, p: float = 0.5, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__()
         self.p = p
+        self._data_format = data_format
 
     def forward(self, input: Any) -> Any:
         """Append the dropping."""
-        return functional.dropout2d(input, self.p, self.training)
+        return functional.dropout2d(input, self.p, self.training, self._data_format)
 
 
 class Flatten(Layer):
@@ -147,6 +157,8 @@ class Identity(Layer):
 class CosineSimilarity(Layer):
     """See ``functional.cosine_similarity``."""
 
+    _shown = "axis={0._axis}, eps={0._eps}"
+
     def __init__(self, axis: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
         self._axis = axis
@@ -159,6 +171,7 @@ class CosineSimilarity(Layer):
 
 class _Pad(Layer):
     _ends = 1
+    _shown = "padding={0._pad}, mode={0._mode}, value={0._value}, data_format={0._told}"
 
     def __init__(
         self,
@@ -173,6 +186,7 @@ class _Pad(Layer):
         self._mode = mode
         self._value = value
         self._data_format = data_format or "NCHW"
+        self._told = data_format or ("NCL", "NCHW", "NCDHW")[self._ends - 1]
 
     def forward(self, x: Any) -> Any:
         """Append the padding."""
@@ -195,17 +209,15 @@ class Pad3D(_Pad):
     _ends = 3
 
 
-Upsample = layer_of(
-    "Upsample",
-    "upsample",
-    "size",
-    "scale_factor",
-    "mode",
-    "align_corners",
-    "align_mode",
-    "data_format",
-    module=__name__,
-)
+_SIZES = ("size", "scale_factor", "mode", "align_corners", "align_mode", "data_format")
+
+
+class Upsample(layer_of("Upsample", "upsample", *_SIZES, module=__name__)):  # type: ignore[misc]
+    """``paddle.nn.functional.upsample`` as a layer."""
+
+    def extra_repr(self) -> str:
+        """All that it is told: a size or a factor."""
+        return super().extra_repr().replace("size=None, ", "").replace("scale_factor=None, ", "")
 
 
 class UpsamplingNearest2D(Layer):
@@ -225,6 +237,11 @@ class UpsamplingNearest2D(Layer):
             x, self._size, self._factor, self._mode, self._corners, data_format=self._format
         )
 
+    def extra_repr(self) -> str:
+        """How much larger it makes images."""
+        how = f"size={self._size}" if self._factor is None else f"scale_factor={self._factor}"
+        return f"{how}, data_format={self._format}"
+
 
 class UpsamplingBilinear2D(UpsamplingNearest2D):
     """See ``functional.upsample`` in mode "bilinear", the corners in their places."""
@@ -234,6 +251,8 @@ class UpsamplingBilinear2D(UpsamplingNearest2D):
 
 class ZeroPad2D(Layer):
     """See ``functional.zeropad2d``."""
+
+    _shown = "padding={0._pad}, data_format={0._format}"
 
     def __init__(self, padding: Any, data_format: str = "NCHW", name: str | None = None) -> None:
         super().__init__()
@@ -247,6 +266,8 @@ class ZeroPad2D(Layer):
 
 class Unflatten(Layer):
     """An axis as several; see ``paddle.unflatten``."""
+
+    _shown = "axis={0._axis}, shape={0._shape}"
 
     def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:
         super().__init__()
@@ -262,6 +283,10 @@ class Unflatten(Layer):
 class Bilinear(Layer):
     """x1 @ weight[i] @ x2 + bias for each i of ``out_features``; weight and bias are learned."""
 
+    _shown = (
+        "in1_features={0._sizes[0]}, in2_features={0._sizes[1]}, out_features={0._sizes[2]}, dtype=float32"
+    )
+
     def __init__(
         self,
         in1_features: int,
@@ -272,15 +297,9 @@ class Bilinear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        from paddle.nn.initializer import Uniform
-
-        edge = 1.0 / sqrt(in1_features)
-        self.weight = self.create_parameter(
-            [out_features, in1_features, in2_features], weight_attr, default_initializer=Uniform(-edge, edge)
-        )
-        self.bias = self.create_parameter(
-            [1, out_features], bias_attr, is_bias=True, default_initializer=Uniform(-edge, edge)
-        )
+        self._sizes = (in1_features, in2_features, out_features)
+        self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
+        self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
     def forward(self, x1: Any, x2: Any) -> Any:
         """Append the products."""

@@ -6,6 +6,8 @@ out; of GRU reset, update, candidate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from paddle.nn import functional
@@ -13,15 +15,62 @@ from paddle.nn.initializer import Uniform
 from paddle.nn.layer.layers import Layer
 from paddle.tensor.creation import full
 from paddle.tensor.linalg import matmul
-from paddle.tensor.manipulation import split
+from paddle.tensor.manipulation import reshape, split, transpose
 from paddle.tensor.math import scale, sum
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCellBase", "SimpleRNNCell"]
 
 
 class RNNCellBase(Layer):
-    """What all cells share: two weights and two biases. ``gates``: how many lie in each."""
+    """What a cell derives from: who does says by ``state_shape`` what its states are like."""
 
+    def get_initial_states(
+        self,
+        batch_ref: Any,
+        shape: Any = None,
+        dtype: Any = None,
+        init_value: float = 0.0,
+        batch_dim_idx: int = 0,
+    ) -> Any:
+        """States of ``init_value`` for as many rows as ``batch_ref`` has along axis ``batch_dim_idx``: of
+        ``shape`` or ``state_shape``, sizes of one or a nest of such, with or without a -1 for the rows."""
+        rest = [axis for axis in range(len(batch_ref.shape)) if axis != batch_dim_idx]
+        column = reshape(scale(sum(batch_ref, rest, keepdim=False), 0.0, float(init_value)), [-1, 1])
+        told = self.state_shape if shape is None else shape
+        return _nested(lambda sizes: _filled(column, sizes), told)
+
+    @property
+    def state_shape(self) -> Any:
+        """The sizes of a state without its rows, or a nest of such."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has to say what its states are like: give it a property state_shape, or "
+            "get_initial_states a shape"
+        )
+
+    @property
+    def state_dtype(self) -> Any:
+        """The dtype of states."""
+        return "float32"
+
+
+def _nested(function: Callable[[list[int]], Any], shape: Any) -> Any:
+    if all(isinstance(size, int) for size in shape):
+        return function([size for size in shape if size != -1])
+    return type(shape)(_nested(function, each) for each in shape)
+
+
+def _filled(column: Any, sizes: list[int]) -> Any:
+    """A state of these sizes for each row of ``column``, which holds what it begins with."""
+    found = matmul(column, full([1, prod(sizes)], 1.0, "float32"))
+    found = found if len(sizes) == 1 else reshape(found, [-1, *sizes])
+    found.stop_gradient = True
+    return found
+
+
+class _Cell(RNNCellBase):
+    """Two weights and two biases. ``gates``: how many lie in each."""
+
+    _shown = "{0.input_size}, {0.hidden_size}"
     gates = 1
 
     def __init__(
@@ -50,15 +99,10 @@ class RNNCellBase(Layer):
         self.input_size = input_size
         self.hidden_size = hidden_size
 
-    def get_initial_states(self, batch_ref: Any, *others: Any, **more: Any) -> Any:
-        """States of zeros for as many rows as ``batch_ref`` has."""
-        column = scale(sum(batch_ref, list(range(1, len(batch_ref.shape))), keepdim=False), 0.0)
-        zeros = matmul(_as_column(column), full([1, self.hidden_size], 0.0, "float32"))
-        zeros.stop_gradient = True
-        return self._states_of(zeros)
-
-    def _states_of(self, zeros: Any) -> Any:
-        return zeros
+    @property
+    def state_shape(self) -> Any:
+        """The sizes of the state."""
+        return (self.hidden_size,)
 
     def _told(self, inputs: Any, before: Any) -> tuple[Any, Any]:
         """What the input says, and what the state says."""
@@ -68,7 +112,7 @@ class RNNCellBase(Layer):
         )
 
 
-class SimpleRNNCell(RNNCellBase):
+class SimpleRNNCell(_Cell):
     """h = tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh), or relu of it."""
 
     def __init__(
@@ -79,6 +123,11 @@ class SimpleRNNCell(RNNCellBase):
         super().__init__(input_size, hidden_size, *others, **named)
         self._activation = activation
 
+    def extra_repr(self) -> str:
+        """Its sizes, and an activation that is not the usual one."""
+        more = "" if self._activation == "tanh" else f", activation={self._activation}"
+        return super().extra_repr() + more
+
     def forward(self, inputs: Any, states: Any = None) -> tuple[Any, Any]:
         """Append a step; gives the output and the state, which are the same."""
         before = self.get_initial_states(inputs) if states is None else states
@@ -87,13 +136,15 @@ class SimpleRNNCell(RNNCellBase):
         return after, after
 
 
-class LSTMCell(RNNCellBase):
+class LSTMCell(_Cell):
     """c = forget * c + in * tanh(cell); h = out * tanh(c)."""
 
     gates = 4
 
-    def _states_of(self, zeros: Any) -> Any:
-        return zeros, zeros
+    @property
+    def state_shape(self) -> Any:
+        """The sizes of h and of c."""
+        return ((self.hidden_size,), (self.hidden_size,))
 
     def forward(self, inputs: Any, states: Any = None) -> tuple[Any, Any]:
         """Append a step; gives the output and the states (h, c)."""
@@ -105,7 +156,7 @@ class LSTMCell(RNNCellBase):
         return after, (after, kept)
 
 
-class GRUCell(RNNCellBase):
+class GRUCell(_Cell):
     """c = tanh(x_c + reset * h_c); h = update * h + (1 - update) * c."""
 
     gates = 3
@@ -124,12 +175,4 @@ class GRUCell(RNNCellBase):
 
 
 def _turned(weight: Any) -> Any:
-    from paddle.tensor.manipulation import transpose
-
     return transpose(weight, [1, 0])
-
-
-def _as_column(vector: Any) -> Any:
-    from paddle.tensor.manipulation import reshape
-
-    return reshape(vector, [-1, 1])

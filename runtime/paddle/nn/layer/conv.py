@@ -39,11 +39,9 @@ class _Conv(Layer):
         **others: Any,
     ) -> None:
         super().__init__()
-        if padding_mode != "zeros":
-            from paddle._absent import NotInThisRelease
-
-            raise NotInThisRelease(f"padding_mode {padding_mode!r} is not in this release: there is 'zeros'")
+        self._mode, self._around = padding_mode, _around(padding_mode, padding, self._axes)
         size = sides(kernel_size, self._axes)
+        self._sizes = (in_channels, out_channels, size, padding)
         channels = (
             (in_channels, out_channels // groups)
             if self._transposed
@@ -57,15 +55,32 @@ class _Conv(Layer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
         self._given = {
             "stride": stride,
-            "padding": padding,
+            "padding": 0 if self._around else padding,
             "dilation": dilation,
             "groups": groups,
             "data_format": data_format or _FORMATS[self._axes],
             **others,
         }
 
+    def extra_repr(self) -> str:
+        """Its sizes, and what is not as usual."""
+        given, once = self._given, [1] * self._axes
+        pairs = {
+            "stride": (sides(given["stride"], self._axes), once),
+            "padding": (self._sizes[3], 0),
+            "padding_mode": (self._mode, "zeros"),
+            "output_padding": (given.get("output_padding", 0), 0),
+            "dilation": (sides(given["dilation"], self._axes), once),
+            "groups": (given["groups"], 1),
+            "data_format": (given["data_format"], None),
+        }
+        told = "".join(f", {name}={value}" for name, (value, usual) in pairs.items() if value != usual)
+        return f"{self._sizes[0]}, {self._sizes[1]}, kernel_size={self._sizes[2]}{told}"
+
     def forward(self, x: Any, **others: Any) -> Any:
         """Append the convolution."""
+        if self._around:
+            x = functional.pad(x, self._around, self._mode, data_format=self._given["data_format"])
         return getattr(functional, self._function)(x, self.weight, self.bias, **self._given, **others)
 
 
@@ -132,6 +147,23 @@ class Conv1DTranspose(_Transposed):
     _function = "conv1d_transpose"
     _axes = 1
 
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+    ) -> None:
+        windows = (kernel_size, stride, padding, output_padding, dilation, groups)
+        super().__init__(in_channels, out_channels, *windows, weight_attr, bias_attr, data_format)
+
 
 class Conv2DTranspose(_Transposed):
     """See ``functional.conv2d_transpose``."""
@@ -144,6 +176,18 @@ class Conv3DTranspose(_Transposed):
 
     _function = "conv3d_transpose"
     _axes = 3
+
+
+def _around(mode: str, padding: Any, axes: int) -> list[int]:
+    """What ``functional.pad`` puts around an image before it is convolved, nothing where that pads zeros."""
+    if mode not in ("zeros", "reflect", "replicate", "circular"):
+        raise ValueError(f"padding_mode is zeros, reflect, replicate or circular, and not {mode!r}")
+    if mode == "zeros":
+        return []
+    ends = sides(padding, axes) if not isinstance(padding, str) else []
+    if len(ends) != axes:
+        raise ValueError(f"padding_mode {mode!r} takes one padding, or one for each axis, not {padding!r}")
+    return [end for size in reversed(ends) for end in (size, size)]
 
 
 def _he(fan_in: int) -> Any:

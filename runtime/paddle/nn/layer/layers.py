@@ -8,6 +8,7 @@ layer; names in ``state_dict`` are these, joined by dots.
 from __future__ import annotations
 
 import re
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
@@ -26,6 +27,9 @@ _KINDS = ("_parameters", "_buffers", "_sub_layers")
 
 class Layer:
     """What every layer derives from. ``name_scope``: how it is called in names of parameters."""
+
+    _shown = ""
+    """What is said of a layer in its text, with its own attributes in it: ``p={0.p}``."""
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         _mode.need_static(f"paddle.nn.{type(self).__name__}")
@@ -102,7 +106,7 @@ class Layer:
         """A parameter that is initialized by the startup program; None where ``attr`` is False."""
         if attr is False:
             return None
-        return self._helper().create_parameter(
+        return self._helper.create_parameter(
             attr=attr,
             shape=list(shape),
             dtype=dtype or self._dtype,
@@ -114,14 +118,10 @@ class Layer:
         self, name: str | None = None, persistable: bool | None = None, dtype: Any = None
     ) -> Variable:
         """A variable of the default program, for what ``forward`` appends."""
-        return (
-            self._helper()
-            .main_program.current_block()
-            .create_var(
-                name=name or unique_name.generate(f"{self._full_name}._generated_var"),
-                persistable=bool(persistable),
-                dtype=dtype or self._dtype,
-            )
+        return self._helper.main_program.current_block().create_var(
+            name=name or unique_name.generate(f"{self._full_name}._generated_var"),
+            persistable=bool(persistable),
+            dtype=dtype or self._dtype,
         )
 
     create_tensor = create_variable
@@ -159,7 +159,8 @@ class Layer:
         if hasattr(self, name) and name not in getattr(self, kind):
             raise KeyError(f"{self._full_name} has an attribute {name!r} already")
 
-    def _helper(self) -> LayerHelper:
+    @property
+    def _helper(self) -> LayerHelper:  # programs that write layers of their own append operators by it
         return LayerHelper(self._full_name, name=self._full_name)
 
     # What it has.
@@ -246,10 +247,21 @@ class Layer:
 
     def set_state_dict(
         self, state_dict: Mapping[str, Any], include_sublayers: bool = True, use_structured_name: bool = True
-    ) -> None:
-        """Set parameters and buffers in the current scope; names are ``state_dict``'s, or the variables'."""
+    ) -> tuple[list[str], list[str]]:
+        """Set parameters and buffers in the current scope; names are ``state_dict``'s, or the variables'.
+
+        Returns the names that it lacks, which stay as they are, after a warning, and those that are of
+        nothing here.
+        """
         own = self.state_dict(include_sublayers=include_sublayers)
-        put_state(self._full_name, own, state_dict, structured=use_structured_name)
+        missing, unexpected = put_state(self._full_name, own, state_dict, structured=use_structured_name)
+        if missing:
+            warnings.warn(
+                f"{self._full_name}.set_state_dict: the state has no {', '.join(missing)}, so these stay as "
+                "they are",
+                stacklevel=2,
+            )
+        return missing, unexpected
 
     set_dict = set_state_dict
     load_dict = set_state_dict
@@ -292,14 +304,12 @@ class Layer:
 
     def extra_repr(self) -> str:
         """What ``repr`` says of the layer itself."""
-        return ""
+        return self._shown.format(self)
 
     def __repr__(self) -> str:
         parts = [f"({name}): {layer!r}" for name, layer in self._sub_layers.items()]
-        inside = "\n".join(filter(None, [self.extra_repr(), *parts]))
-        if "\n" in inside or parts:
-            inside = "\n  " + inside.replace("\n", "\n  ") + "\n"
-        return f"{type(self).__name__}({inside})"
+        below = "".join("\n" + part for part in parts).replace("\n", "\n  ")
+        return f"{type(self).__name__.lstrip('_')}({self.extra_repr()}{below}{chr(10) if below else ''})"
 
 
 def _kind_of(value: Any) -> str:

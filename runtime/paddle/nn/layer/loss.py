@@ -5,6 +5,7 @@ They must never compute: ``forward`` calls the function of ``nn.functional`` of 
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from paddle.nn import functional
@@ -12,7 +13,7 @@ from paddle.nn.layer.layers import Layer
 
 __all__ = [
     *("BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CrossEntropyLoss", "HSigmoidLoss", "KLDivLoss", "L1Loss"),
-    *("MSELoss", "MarginRankingLoss", "NLLLoss", "SmoothL1Loss"),
+    *("MSELoss", "MarginRankingLoss", "NLLLoss", "RNNTLoss", "SmoothL1Loss"),
 ]
 
 
@@ -27,10 +28,12 @@ class CrossEntropyLoss(Layer):
         soft_label: bool = False,
         axis: int = -1,
         use_softmax: bool = True,
+        label_smoothing: float = 0.0,
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self._given = (weight, ignore_index, reduction, soft_label, axis, use_softmax, name)
+        shares = (soft_label, axis, use_softmax, label_smoothing)
+        self._given = (weight, ignore_index, reduction, *shares, name)
 
     def forward(self, input: Any, label: Any) -> Any:
         """Append the loss."""
@@ -191,3 +194,28 @@ class CTCLoss(Layer):
         """Append the loss."""
         given = (log_probs, labels, input_lengths, label_lengths, self._blank, self._reduction)
         return functional.ctc_loss(*given, norm_by_times)
+
+
+class RNNTLoss(Layer):
+    """See ``functional.rnnt_loss``."""
+
+    def __init__(
+        self,
+        blank: int = 0,
+        fastemit_lambda: float = 0.001,
+        reduction: str = "mean",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._given = (blank, fastemit_lambda, reduction, name)
+
+    def forward(self, input: Any, label: Any, input_lengths: Any, label_lengths: Any) -> Any:
+        """Append the loss."""
+        return functional.rnnt_loss(input, label, input_lengths, label_lengths, *self._given)
+
+
+def __getattr__(name: str) -> Any:
+    similarity = import_module("paddle.nn.layer.similarity")  # the original has them in this place
+    if name in similarity.__all__:
+        return getattr(similarity, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

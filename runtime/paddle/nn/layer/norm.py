@@ -1,7 +1,7 @@
 """Normalization as layers: ``paddle.nn.BatchNorm1D``, ``LayerNorm`` and others.
 
 They must never compute: ``forward`` calls the function of ``nn.functional`` of the same meaning. Guarantee:
-averages are buffers, which no gradient moves and ``state_dict`` holds.
+averages are parameters that nobody trains: no gradient moves them, and ``state_dict`` holds them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,13 @@ __all__ = [
 class _BatchNorm(Layer):
     """See ``functional.batch_norm``."""
 
+    _shown = "num_features={0._num_features}, momentum={0._momentum}, epsilon={0._epsilon}"
+    _names: tuple[str | None, str | None] = (None, None)
+    """Of the moving mean and the moving variance."""
+
+    _layout = "NCHW"
+    """The one that is meant where none is said."""
+
     def __init__(
         self,
         num_features: int,
@@ -34,23 +41,24 @@ class _BatchNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self._momentum = momentum
-        self._epsilon = epsilon
+        self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
+        self._told = self._layout if data_format == "NCHW" else data_format
         self._data_format = "NCHW" if data_format in ("NC", "NCL", "NCDHW") else data_format
         self._use_global_stats = use_global_stats
         shape = [num_features]
-        kept = _kept if weight_attr is False else (lambda attr: attr)
-        self.weight = self.create_parameter(shape, kept(weight_attr), default_initializer=Constant(1.0))
-        kept = _kept if bias_attr is False else (lambda attr: attr)
-        self.bias = self.create_parameter(shape, kept(bias_attr), is_bias=True)
-        for buffer, value in (("_mean", 0.0), ("_variance", 1.0)):
-            made = self._average(shape, value)
-            self.register_buffer(buffer, made)
+        self.weight = self.create_parameter(shape, weight_attr, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter(shape, bias_attr, is_bias=True)
+        for each, value, named in zip(("_mean", "_variance"), (0.0, 1.0), self._names, strict=True):
+            setattr(self, each, self._average(shape, value, named))
 
-    def _average(self, shape: list[int], value: float) -> Any:
+    def extra_repr(self) -> str:
+        """Its numbers, and a layout that is not that of images."""
+        return super().extra_repr() + (f", data_format={self._told}" if self._told != "NCHW" else "")
+
+    def _average(self, shape: list[int], value: float, name: str | None) -> Any:
         from paddle._program.writing.param_attr import ParamAttr
 
-        attr = ParamAttr(trainable=False, do_model_average=True)
+        attr = ParamAttr(name, trainable=False, do_model_average=True)
         made = self.create_parameter(shape, attr, default_initializer=Constant(value))
         made.stop_gradient = True
         return made
@@ -71,15 +79,10 @@ class _BatchNorm(Layer):
         )
 
 
-def _kept(attr: Any) -> Any:
-    """A parameter that stays as it begins."""
-    from paddle._program.writing.param_attr import ParamAttr
-
-    return ParamAttr(trainable=False)
-
-
 class BatchNorm1D(_BatchNorm):
     """Of (n, channels) or (n, channels, length)."""
+
+    _layout = "NCL"
 
 
 class BatchNorm2D(_BatchNorm):
@@ -88,6 +91,8 @@ class BatchNorm2D(_BatchNorm):
 
 class BatchNorm3D(_BatchNorm):
     """Of (n, channels, depth, height, width)."""
+
+    _layout = "NCDHW"
 
 
 class SyncBatchNorm(_BatchNorm):
@@ -116,9 +121,14 @@ class BatchNorm(_BatchNorm):
         trainable_statistics: bool = False,
     ) -> None:
         always = True if use_global_stats else None
+        self._names = moving_mean_name, moving_variance_name
         super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, always)
         self._act = act
         self.training = not is_test
+
+    def extra_repr(self) -> str:
+        """Nothing."""
+        return ""
 
     def forward(self, input: Any) -> Any:
         """Append the normalization, and the activation."""
@@ -128,6 +138,8 @@ class BatchNorm(_BatchNorm):
 
 class LayerNorm(Layer):
     """See ``functional.layer_norm``."""
+
+    _shown = "normalized_shape={0._normalized_shape}, epsilon={0._epsilon}"
 
     def __init__(
         self,
@@ -156,6 +168,8 @@ class LayerNorm(Layer):
 class GroupNorm(Layer):
     """See ``functional.group_norm``."""
 
+    _shown = "num_groups={0._given[0]}, num_channels={0._channels}, epsilon={0._given[1]}"
+
     def __init__(
         self,
         num_groups: int,
@@ -167,7 +181,7 @@ class GroupNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self._given = (num_groups, epsilon)
+        self._given, self._channels = (num_groups, epsilon), num_channels
         self._data_format = data_format
         self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
@@ -181,6 +195,8 @@ class GroupNorm(Layer):
 class _InstanceNorm(Layer):
     """See ``functional.instance_norm``."""
 
+    _shown = "num_features={0._num_features}, epsilon={0._epsilon}"
+
     def __init__(
         self,
         num_features: int,
@@ -192,7 +208,7 @@ class _InstanceNorm(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self._epsilon = epsilon
+        self._num_features, self._epsilon = num_features, epsilon
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
 
@@ -222,13 +238,13 @@ class SpectralNorm(Layer):
         weight_shape: Any,
         dim: int = 0,
         power_iters: int = 1,
-        epsilon: float = 1e-12,
+        eps: float = 1e-12,
         dtype: str = "float32",
     ) -> None:
         super().__init__()
         from paddle.nn.initializer import Normal
 
-        self._told = (dim, power_iters, epsilon)
+        self._told = (dim, power_iters, eps)
         sizes = (weight_shape[dim], prod(weight_shape) // weight_shape[dim])
         for name, size in zip(("weight_u", "weight_v"), sizes, strict=True):
             drawn = self.create_parameter([size], default_initializer=Normal(0.0, 1.0))

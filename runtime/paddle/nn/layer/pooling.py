@@ -31,6 +31,14 @@ class _Pool(Layer):
         """Append the pooling."""
         return getattr(functional, self._function)(x, **self._given)
 
+    def extra_repr(self) -> str:
+        """How it pools."""
+        names = ("kernel_size", "stride", "padding")
+        if "adaptive" in self._function:
+            names = ("output_size", "return_mask") if "max" in self._function else ("output_size",)
+        usual = {"stride": None, "padding": 0, "return_mask": False}
+        return ", ".join(f"{name}={self._given.get(name, usual.get(name))}" for name in names)
+
 
 class MaxPool2D(_Pool):
     """See ``functional.max_pool2d``, whose arguments but the first it takes."""

@@ -1,9 +1,9 @@
 """Recurrent networks: ``paddle.nn.LSTM``, ``GRU``, ``SimpleRNN``, and ``RNN`` over a cell.
 
 They must never know what a cell computes. Guarantee: steps of a sequence beyond its length change no state;
-of networks they give zeros, of ``RNN`` what the cell gives. Where the axis of time has a declared size a
-program has as many copies of a cell as there are steps; where it has none the cell is written once, and a run
-goes through it for each step that is fed.
+of networks they give zeros, of ``RNN`` what the cell gives. A layer of LSTM or GRU is an operator (whole.py).
+Of other cells a program has as many copies as there are steps, where the axis of time has a declared size;
+where it has none the cell is written once, and a run goes through it for each step that is fed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle.nn import functional
+from paddle.nn.layer import whole
 from paddle.nn.layer.cells import GRUCell, LSTMCell, SimpleRNNCell
 from paddle.nn.layer.container import LayerList
 from paddle.nn.layer.layers import Layer
@@ -71,6 +72,16 @@ _SWAPPED = [1, 0, 2]
 class _RNN(RNN):
     _zeros = True
 
+    def forward(
+        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **others: Any
+    ) -> tuple[Any, Any]:
+        """As one operator, where there is one."""
+        if self.is_reverse or not whole.is_whole([self.cell]):
+            return super().forward(inputs, initial_states, sequence_length, **others)
+        begins = None if initial_states is None else [initial_states]
+        outputs, (states,) = whole.layer([self.cell], inputs, begins, sequence_length, self.time_major)
+        return outputs, states
+
 
 class BiRNN(Layer):
     """Two cells, one over the steps as they come and one from the last to the first."""
@@ -79,25 +90,38 @@ class BiRNN(Layer):
 
     def __init__(self, cell_fw: Layer, cell_bw: Layer, time_major: bool = False) -> None:
         super().__init__()
-        self.forwards = self._along(cell_fw, False, time_major)
-        self.backwards = self._along(cell_bw, True, time_major)
+        self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
+        # In a tuple they are no sublayers: what is saved is called after the cells.
+        self._ways = self._along(cell_fw, False, time_major), self._along(cell_bw, True, time_major)
 
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **others: Any
     ) -> tuple[Any, Any]:
         """Append all steps; gives both outputs side by side, and both states."""
         first, second = (None, None) if initial_states is None else initial_states
-        ahead, ahead_states = self.forwards(inputs, first, sequence_length, **others)
-        back, back_states = self.backwards(inputs, second, sequence_length, **others)
+        forwards, backwards = self._ways
+        ahead, ahead_states = forwards(inputs, first, sequence_length, **others)
+        back, back_states = backwards(inputs, second, sequence_length, **others)
         return concat([ahead, back], axis=-1), (ahead_states, back_states)
 
 
 class _BiRNN(BiRNN):
     _along = _RNN
 
+    def forward(
+        self, inputs: Any, initial_states: Any = None, sequence_length: Any = None, **others: Any
+    ) -> tuple[Any, Any]:
+        """As one operator, where there is one."""
+        cells = [self.cell_fw, self.cell_bw]
+        if not whole.is_whole(cells):
+            return super().forward(inputs, initial_states, sequence_length, **others)
+        outputs, states = whole.layer(cells, inputs, initial_states, sequence_length, self.time_major)
+        return outputs, tuple(states)
 
-class _Stacked(Layer):
-    """Layers of cells above each other; ``direction``: forward, backward or bidirect(ional)."""
+
+class _Stacked(LayerList):
+    """Layers of cells above each other; ``direction``: forward, backward or bidirect(ional). Parameters are
+    its own, too, by the number of their layer: ``weight_ih_l0``, ``bias_hh_l1_reverse``."""
 
     _cell: Any = None
 
@@ -116,17 +140,19 @@ class _Stacked(Layer):
             raise ValueError(f"direction is forward, backward or bidirect, not {direction!r}")
         self._two = direction.startswith("bidirect")
         self._dropout = dropout
-        self.num_layers = num_layers
-        self.hidden_size = hidden_size
+        self.num_layers, self.time_major = num_layers, time_major
+        self.input_size, self.hidden_size = input_size, hidden_size
         attributes.pop("name", None)
         widths = [input_size, *[hidden_size * (1 + self._two)] * (num_layers - 1)]
-        self.layers = LayerList()
-        for width in widths:
-            cells = [type(self)._cell(width, hidden_size, **attributes) for _ in range(1 + self._two)]
+        for number, width in enumerate(widths):
+            cells = [self._cell(width, hidden_size, **attributes) for _ in range(1 + self._two)]
             if self._two:
-                self.layers.append(_BiRNN(*cells, time_major=time_major))
+                self.append(_BiRNN(*cells, time_major=time_major))
             else:
-                self.layers.append(_RNN(cells[0], direction == "backward", time_major))
+                self.append(_RNN(cells[0], direction == "backward", time_major))
+            for cell, way in zip(cells, ("", "_reverse"), strict=False):
+                for name, parameter in cell.named_parameters():
+                    setattr(self, f"{name}_l{number}{way}", parameter)
 
     def forward(
         self, inputs: Any, initial_states: Any = None, sequence_length: Any = None
@@ -134,13 +160,20 @@ class _Stacked(Layer):
         """Append all layers; gives the outputs of the last one, and the last states of all layers, each
         (layers * directions, n, hidden_size)."""
         outputs, ends = inputs, []
-        for number, layer in enumerate(self.layers):
+        for number in range(self.num_layers):  # a class derived from this one may have other sublayers, too
             if number and self._dropout:
                 outputs = functional.dropout(outputs, self._dropout, training=self.training)
             begin = None if initial_states is None else self._begin(initial_states, number)
-            outputs, states = layer(outputs, begin, sequence_length)
+            outputs, states = self[number](outputs, begin, sequence_length)
             ends += list(states) if self._two else [states]
         return outputs, self._put_together(ends)
+
+    def extra_repr(self) -> str:
+        """Its sizes, and what is not as usual."""
+        pairs = {"num_layers": (self.num_layers, 1), "time_major": (self.time_major, False)}
+        pairs["dropout"] = (self._dropout, 0)
+        told = "".join(f", {name}={value}" for name, (value, usual) in pairs.items() if value != usual)
+        return f"{self.input_size}, {self.hidden_size}{told}"
 
     def _begin(self, given: Any, number: int) -> Any:
         ways = 1 + self._two

@@ -5,14 +5,16 @@ They must never compute: ``forward`` calls the function of ``nn.functional`` of 
 
 from __future__ import annotations
 
-from functools import partial
-
 from paddle.nn.layer.activation import layer_of
+from paddle.nn.layer.layers import Layer
 
 __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle"]
 
-_layer = partial(layer_of, module=__name__)
 
-ChannelShuffle = _layer("ChannelShuffle", "channel_shuffle", "groups", "data_format")
-PixelShuffle = _layer("PixelShuffle", "pixel_shuffle", "upscale_factor", "data_format")
-PixelUnshuffle = _layer("PixelUnshuffle", "pixel_unshuffle", "downscale_factor", "data_format")
+def _layer(name: str, function: str, by: str) -> type[Layer]:
+    return layer_of(name, function, by, "data_format", module=__name__, shows=by)
+
+
+ChannelShuffle = _layer("ChannelShuffle", "channel_shuffle", "groups")
+PixelShuffle = _layer("PixelShuffle", "pixel_shuffle", "upscale_factor")
+PixelUnshuffle = _layer("PixelUnshuffle", "pixel_unshuffle", "downscale_factor")

@@ -16,7 +16,7 @@ __all__ = [
     *("TripletMarginWithDistanceLoss",),
 ]
 
-_layer = partial(layer_of, module=__name__)
+_layer = partial(layer_of, module=__name__, shows="")
 
 CosineEmbeddingLoss = _layer("CosineEmbeddingLoss", "cosine_embedding_loss", "margin", "reduction")
 GaussianNLLLoss = _layer("GaussianNLLLoss", "gaussian_nll_loss", "full", "epsilon", "reduction")
@@ -25,7 +25,7 @@ MultiLabelSoftMarginLoss = _layer(
     "MultiLabelSoftMarginLoss", "multi_label_soft_margin_loss", "weight", "reduction"
 )
 MultiMarginLoss = _layer("MultiMarginLoss", "multi_margin_loss", "p", "margin", "weight", "reduction")
-PairwiseDistance = _layer("PairwiseDistance", "pairwise_distance", "p", "epsilon", "keepdim")
+PairwiseDistance = _layer("PairwiseDistance", "pairwise_distance", "p", "epsilon", "keepdim", shows="p")
 PoissonNLLLoss = _layer("PoissonNLLLoss", "poisson_nll_loss", "log_input", "full", "epsilon", "reduction")
 SoftMarginLoss = _layer("SoftMarginLoss", "soft_margin_loss", "reduction")
 TripletMarginLoss = _layer(

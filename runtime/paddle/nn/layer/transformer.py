@@ -6,6 +6,7 @@ to scores before softmax, a bool one keeps what is true.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from paddle.nn import functional
@@ -211,3 +212,9 @@ def _added(mask: Any) -> Any:
 
     found = cast(mask, "float32")
     return found if is_float(mask.dtype) else scale(found, 1e9, -1e9)
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Transformer", "TransformerDecoder", "TransformerDecoderLayer"):  # the original's place
+        return getattr(import_module("paddle.nn.layer.decoder"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -74,6 +74,17 @@ def table(rows: Sequence[Any] | np.ndarray) -> np.ndarray | None:
     return made if made.ndim == 2 and made.dtype.kind in "iu" else None
 
 
+def pictures(rows: Sequence[Any] | np.ndarray, channels: int) -> np.ndarray | None:
+    """float32 (n, channels, height, width) of images of one size, (height, width) or with channels before."""
+    try:
+        made: np.ndarray = np.asarray(rows, np.float32)
+    except (ValueError, TypeError):
+        return None
+    height, width = made.shape[-2:] if made.ndim in (3, 4) else (0, 0)
+    fits = height and made.size == len(made) * channels * height * width
+    return made.reshape(len(made), channels, height, width) if fits else None
+
+
 def joined(parts: Sequence[Any]) -> Sequence[Any] | np.ndarray:
     """The elements of all parts, one part after another: an array where all parts are arrays of one kind."""
     are_arrays = set(map(type, parts)) == {np.ndarray} and len(set(map(_dtype, parts))) == 1

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.errors import FeedError
-from paddle.v2._feeding.flat import floats, integers, joined, vectors
+from paddle.v2._feeding.flat import floats, integers, joined, pictures, vectors
 from paddle.v2._lowering.output import AMOUNTS, STARTS
 from paddle.v2.data_type import ANY_INTEGER, DataType, InputType, SequenceType
 
@@ -32,6 +32,37 @@ def maker(type: InputType) -> Maker | None:
     if type.seq_type != SequenceType.NO_SEQUENCE:
         return None
     return {DataType.Index: _ids, DataType.Dense: _dense}.get(type.type)
+
+
+def of_images(image: tuple[int, int, int]) -> Maker:
+    """What makes the array of a dense slot that layers read as images of declared (channels, height, width):
+    float32 (rows, dim), or (rows, channels, height, width) of images with other sides."""
+    channels, *sides = image
+
+    def made(name: str, type: InputType, column: Column) -> np.ndarray:
+        seen = {each for each in map(_sides, column) if each}
+        if len(seen) > 1:
+            raise FeedError(
+                f"slot {name!r}: images of {' and '.join(f'{h} x {w}' for h, w in sorted(seen))} are in one "
+                "batch: a batch has images of one size; resize them (paddle.image) or batch like ones"
+            )
+        ways = [lambda: vectors(column, type.dim), lambda: pictures(column, channels)]
+        for way in reversed(ways) if seen - {(sides[0], sides[1])} else ways:
+            if (found := way()) is not None:
+                return found
+        return _read_closely(name, type, column)
+
+    return made
+
+
+def _sides(image: Any) -> tuple[int, int] | None:
+    """Height and width with which an image comes; one pixel high or wide it is flat."""
+    shape: list[int] = []
+    while isinstance(image, list | tuple) and image:
+        shape.append(len(image))
+        image = image[0]
+    shape += getattr(image, "shape", ())
+    return (shape[-2], shape[-1]) if len(shape) > 1 and min(shape[-2:]) > 1 else None
 
 
 def arrays(name: str, type: InputType, column: Column) -> Mapping[str, np.ndarray]:
@@ -110,7 +141,7 @@ def _read_closely(name: str, type: InputType, column: Column) -> np.ndarray:
 
 def _why_not_dense(type: InputType, value: Any) -> str | None:
     if _lacks_a_number(value):
-        return "None is no number"
+        return "None is not a number"
     if np.size(np.asarray(value, np.float32)) == type.dim:
         return None
     if np.ndim(value) == 0:
@@ -189,7 +220,7 @@ def _misfit(
         try:
             return why(type, value)
         except (ValueError, TypeError):
-            return "these are no numbers, or lists of unequal length"
+            return "these are not numbers, or lists of unequal length"
 
     wrong = ((number, value, reason(value)) for number, value in enumerate(column))
     number, value, text = next(

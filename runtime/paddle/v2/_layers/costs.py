@@ -1,7 +1,7 @@
 """Cost layers: one number for each sample, the sum of which training makes smaller.
 
-They must never know how they are computed. Guarantee: an input and its label fit each other, which is checked
-here, where the layer is written.
+They must never know how they are computed. Guarantee: an input and its label are of kinds that fit, which is
+checked here, where the layer is written; ids that pick a column are checked as they come.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ def classification_cost(
     evaluator: Callable[..., None] | Sequence[Callable[..., None]] = _evaluator.classification_error,
     layer_attr: Extra = None,
     coeff: float = 1.0,
+    top_k: int | None = None,
 ) -> Layer:
     """-log of the label's probability; ``input`` is a layer with Softmax.
 
     ``evaluator``: metrics to report with it, the classification error where none is given; of the second
     such cost of a network it is called ``classification_error_evaluator_1``. ``weight``: of each sample.
-    ``coeff`` multiplies the gradient, not the cost.
+    ``coeff`` multiplies the gradient, not the cost. ``top_k``: of the evaluators, as 0.10 has it.
     """
     name = name or default_name("cost")
     (source,) = listed(name, input)
@@ -57,7 +58,8 @@ def classification_cost(
         )
     layer = _cost("multi-class-cross-entropy", name, source, label, weight, layer_attr, coeff)
     for each in [evaluator] if callable(evaluator) else evaluator:
-        each(name=f"{each.__name__}_evaluator", input=input, label=label, weight=weight)
+        told = {} if top_k is None else {"top_k": top_k}
+        each(name=f"{each.__name__}_evaluator", input=input, label=label, weight=weight, **told)
     return layer
 
 
@@ -243,5 +245,5 @@ def _check_label(type: str, name: str, source: Layer, label: Layer) -> None:
         raise WrongCall(
             f"layer {name!r}: its label is a data layer of type {kind}({source.size}), not {label!r}"
         )
-    if source.size != label.size:
+    if not wants_ids and label.size != source.size:
         raise WrongCall(f"layer {name!r}: its input has size {source.size}, its label {label.size}")

@@ -106,9 +106,9 @@ def beam_search(
     if results > beam_size:
         warnings.warn(f"beam_search {name!r}: {results} results of a beam of {beam_size}", stacklevel=2)
     generated = [each for each in inputs if isinstance(each, BaseGeneratedInput)]
-    if wrong := [each for each in inputs if not isinstance(each, Input)]:
+    if wrong := [each for each in inputs if isinstance(each, Layer)]:
         raise WrongCall(f"beam_search {name!r} sees StaticInput and GeneratedInput, not {wrong[0]!r}")
-    if len(generated) != 1 or not len(inputs) > 1:
+    if len(generated) != 1 or not any(isinstance(each, StaticInput) for each in inputs):
         raise WrongCall(
             f"beam_search {name!r} takes one GeneratedInput, and one StaticInput or more: the samples of "
             "which something is to be generated"

@@ -26,8 +26,6 @@ from paddle.v2.config_base import Layer, default_name
 __all__ = ["StaticInput", "SubsequenceInput", "get_output", "memory", "recurrent_group"]
 
 Extra = ExtraLayerAttribute | None
-OUTPUTS = {"lstm_step": ("state",)}
-"""What layers give besides what they are read for."""
 
 
 class StaticInput:
@@ -104,16 +102,16 @@ def memory(
 def get_output(input: Layer, arg_name: str, name: str | None = None, layer_attr: Extra = None) -> Layer:
     """What a layer gives besides: ``state`` of ``lstm_step``."""
     name = name or default_name("get_output_layer")
-    there = OUTPUTS.get(input.layer_type, ())
+    _, *there = input.outputs
     if arg_name not in there:
-        raise WrongCall(f"layer {name!r}: {input!r} gives no {arg_name!r} besides; it has {list(there)}")
+        raise WrongCall(f"layer {name!r}: {input!r} gives no {arg_name!r} besides; it has {there}")
     draft = Draft("get_output", name, size=input.size, layer_attr=layer_attr)
     draft.read(input)
     draft.config.inputs[0].input_layer_argument = arg_name
     return draft.done()
 
 
-Input = Layer | StaticInput
+Input = Layer | StaticInput | Any
 
 
 def recurrent_group(
@@ -126,8 +124,9 @@ def recurrent_group(
     """Call ``step`` once, with a layer for each input, and run what it writes at every moment.
 
     A layer is a sequence, of which a step sees the element of its moment: a row, or of a sequence of
-    sequences an inner sequence. All must have as many elements. A StaticInput is seen whole. Returns
-    sequences of what the step returns: a layer, or a list where the step returns several.
+    sequences an inner sequence. All must have as many elements. A StaticInput is seen whole, and what is no
+    layer, a size for example, is handed on as it is. Returns sequences of what the step returns: a layer, or
+    a list where the step returns several.
 
     ``reverse``: moments run from the end. ``targetInlink`` is the original's older one: nothing depends on
     it.
@@ -143,14 +142,12 @@ def recurrent_group(
     return gathered[0] if isinstance(made, Layer) or len(gathered) == 1 else gathered
 
 
-def given(group: Group, each: Input) -> Layer:
+def given(group: Group, each: Input) -> Any:
     """What a step sees of an input."""
     if isinstance(each, Layer):
         return group.link(each, gives_ids(each))
     if not isinstance(each, StaticInput):
-        raise WrongCall(
-            f"an input of the recurrent group {group.name!r} is a layer or StaticInput, not {each!r}"
-        )
+        return each
     own = default_name("memory")
     agent = group.agent("agent", own, each.input, each.input.size)
     agent.holds_ids = gives_ids(each.input)

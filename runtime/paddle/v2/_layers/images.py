@@ -133,9 +133,7 @@ def batch_norm(
 
 def image_of(name: str, source: Layer, num_channels: int | None) -> tuple[int, int, int]:
     """Channels, height and width of what a layer gives."""
-    channels = num_channels or source.num_filters
-    if not channels:
-        raise WrongCall(f"layer {name!r}: say how many channels {source!r} has (num_channels)")
+    channels = channels_of(name, source, num_channels)
     pixels, rest = divmod(source.size, channels)
     width = int(source.config.width) or isqrt(pixels)
     height = int(source.config.height) or pixels // max(width, 1)
@@ -145,6 +143,18 @@ def image_of(name: str, source: Layer, num_channels: int | None) -> tuple[int, i
             f"{width} pixels: give its data layer height and width"
         )
     return channels, height, width
+
+
+def channels_of(name: str, source: Layer, num_channels: int | None) -> int:
+    """How many channels a layer has: as said, as the layer knows, or as its height and width leave."""
+    voxels = source.height * source.width * max(source.depth, 1)
+    channels = num_channels or source.num_filters or (source.size // voxels if voxels else 0)
+    if not channels:
+        raise WrongCall(
+            f"layer {name!r}: say how many channels {source!r} has, by num_channels or by height and width "
+            "of its data layer"
+        )
+    return channels
 
 
 def both(name: str, x: Side, y: int | None) -> tuple[int, int]:
@@ -157,11 +167,12 @@ def both(name: str, x: Side, y: int | None) -> tuple[int, int]:
 
 
 def places(name: str, size: int, window: int, step: int, zeros: int, *, ceil: bool) -> int:
-    """How many places a window takes along a side."""
+    """How many places a window takes along a side; with ``ceil`` one larger than it may stick out, too."""
     room = size + 2 * zeros - window
-    if room < 0 or step < 1:
+    found = (-(-room // step) if ceil else room // step) + 1 if step >= 1 else 0
+    if found < 1:
         raise WrongCall(f"layer {name!r}: a window of {window} by steps of {step} fits no {size} pixels")
-    return (-(-room // step) if ceil else room // step) + 1
+    return found
 
 
 def back(name: str, places: int, span: int, step: int, zeros: int) -> int:

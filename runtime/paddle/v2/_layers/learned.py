@@ -11,6 +11,7 @@ from paddle._absent import NotInThisRelease
 from paddle.v2._config import RowConvConfig
 from paddle.v2._draft import Draft, dense, is_sparse, listed
 from paddle.v2._errors import WrongCall
+from paddle.v2._layers.images import channels_of
 from paddle.v2.activation import BaseActivation, Linear, Tanh
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -112,11 +113,10 @@ def prelu(
     (source,) = listed(name, input)
     channels = num_channels or source.num_filters
     if channel_shared is not None:
-        if not channels:
-            raise WrongCall(f"layer {name!r}: say how many channels {source!r} has (num_channels)")
+        channels = channels_of(name, source, num_channels)
         partial_sum = source.size if channel_shared else source.size // channels
     if partial_sum < 1 or source.size % partial_sum:
-        raise WrongCall(f"layer {name!r}: {source.size} columns are no multiple of partial_sum={partial_sum}")
+        raise WrongCall(f"layer {name!r}: {source.size} columns, not a multiple of partial_sum={partial_sum}")
     draft = Draft("prelu", name, size=source.size, layer_attr=layer_attr)
     attr = param_attr or ParameterAttribute(initial_mean=0.25, initial_std=0.0)
     draft.read(dense(name, source), attr, [1, source.size // partial_sum])

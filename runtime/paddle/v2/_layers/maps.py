@@ -106,7 +106,7 @@ def maxout(
     name = name or default_name("maxout_layer")
     source, (channels, height, width) = _seen(name, input, num_channels)
     if groups < 2 or channels % groups:
-        raise WrongCall(f"layer {name!r}: {channels} channels are no multiple of groups={groups}")
+        raise WrongCall(f"layer {name!r}: {channels} channels are not a multiple of groups={groups}")
     image = (channels // groups, height, width)
     draft = Draft("maxout", name, size=source.size // groups, layer_attr=layer_attr)
     draft.read(source)
@@ -229,7 +229,8 @@ def block_expand(
     """A sequence of what a block sees of an image that it moves over, from left to right and downwards.
 
     An element is the pixels of its first channel, row by row, then those of the next. ``padding_x`` and
-    ``padding_y``: so many zeros are around the image. A last place may stick out, into zeros.
+    ``padding_y``: so many zeros are around the image. A last place may stick out, into zeros; so does
+    a block that is larger than the image.
     """
     name = name or default_name("block_expand_layer")
     source, (channels, height, width) = _seen(name, input, num_channels)
@@ -243,8 +244,8 @@ def block_expand(
         padding_y=padding_y,
         block_x=block_x,
         block_y=block_y,
-        output_x=places(name, width, block_x, stride_x, padding_x, ceil=True),
-        output_y=places(name, height, block_y, stride_y, padding_y, ceil=True),
+        output_x=places(name, max(width, block_x - 2 * padding_x), block_x, stride_x, padding_x, ceil=True),
+        output_y=places(name, max(height, block_y - 2 * padding_y), block_y, stride_y, padding_y, ceil=True),
         img_size_x=width,
         img_size_y=height,
     )
@@ -257,7 +258,7 @@ def rotate(input: Layer, height: int, width: int, name: str | None = None, layer
     (source,) = listed(name, input)
     channels, rest = divmod(source.size, height * width)
     if rest:
-        raise WrongCall(f"layer {name!r}: {source!r} is no images of {height} x {width} pixels")
+        raise WrongCall(f"layer {name!r}: {source!r} is not made of images of {height} x {width} pixels")
     draft = Draft("rotate", name, size=source.size, layer_attr=layer_attr)
     draft.read(dense(name, source))
     layer = draft.done(height=height, width=width)

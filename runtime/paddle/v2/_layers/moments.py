@@ -68,7 +68,9 @@ def lstm_step(
     draft.read(dense(name, state))
     draft.bias(bias_attr, by_default=True, dims=[1, 3 * state.size])
     gates, bent = (gate_act or Sigmoid()).name, (state_act or Tanh()).name
-    return draft.done(active_gate_type=gates, active_state_type=bent)
+    layer = draft.done(active_gate_type=gates, active_state_type=bent)
+    layer.outputs.append("state")
+    return layer
 
 
 def gru_step(

@@ -7,7 +7,7 @@ learned.
 
 from __future__ import annotations
 
-from paddle.v2._draft import Draft, dense, gives_ids, listed
+from paddle.v2._draft import Draft, attribute_alone, dense, gives_ids, listed
 from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, Identity
 from paddle.v2.attr import ExtraLayerAttribute, ParameterAttribute
@@ -45,7 +45,7 @@ def sub_seq(
     name: str | None = None,
 ) -> Layer:
     """Of each sequence ``sizes`` elements from ``offsets`` on: data layers of ids, one for each sequence."""
-    name = name or default_name("sub_seq_layer")
+    name = name or default_name("sub_seq")
     draft = Draft("subseq", name, size=input.size, act=act or Identity())
     draft.read(dense(name, input))
     for each in (offsets, sizes):
@@ -54,7 +54,7 @@ def sub_seq(
                 f"layer {name!r}: offsets and sizes are ids, such as integer_value(8), not {each!r}"
             )
         draft.read(each)
-    draft.bias(bias_attr, by_default=False)
+    draft.bias(attribute_alone(bias_attr), by_default=False)
     return draft.done()
 
 

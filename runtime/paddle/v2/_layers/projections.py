@@ -162,17 +162,20 @@ def context_projection(
     input: Layer,
     context_len: int,
     context_start: int | None = None,
-    padding_attr: ParameterAttribute | bool = False,
+    padding_attr: ParameterAttribute | bool | None = None,
 ) -> Projection:
     """Beside each element of a sequence those around it: ``context_len`` from ``context_start`` on, which is
     -(context_len - 1) / 2 if it is not given.
 
-    Outside the sequence there are zeros or, where ``padding_attr`` is an attribute or True, learned rows.
+    Outside the sequence there are learned rows, which begin as zeros if ``padding_attr`` says nothing else;
+    or zeros, where it is False.
     """
     start = (1 - context_len) // 2 if context_start is None else context_start
-    attr = ParameterAttribute(initial_mean=0.0, initial_std=0.0) if padding_attr is True else padding_attr
+    if padding_attr in (None, True):
+        padding_attr = ParameterAttribute(initial_mean=0.0, initial_std=0.0)
     size, values = input.size * context_len, {"context_start": start, "context_length": context_len}
-    return Projection("context", dense("context_projection", input), size, attr or None, values)
+    attr = padding_attr if isinstance(padding_attr, ParameterAttribute) else None
+    return Projection("context", dense("context_projection", input), size, attr, values)
 
 
 def dotmul_operator(
@@ -186,6 +189,18 @@ def dotmul_operator(
     if first.size != second.size:
         raise WrongCall(f"dotmul_operator takes two layers of one size, not {first!r} and {second!r}")
     return Operator("dot_mul", [first, second], first.size, {"dotmul_scale": float(scale)})
+
+
+def add_bias(
+    draft: Draft, bias_attr: ParameterAttribute | bool | None, parts: Sequence[Projection | Operator]
+) -> dict[str, bool]:
+    """Add a bias of each column or, where the first part is a convolution, of each filter; gives what the
+    configuration says of it."""
+    if not isinstance(parts[0], Projection) or parts[0].kind != "conv":
+        draft.bias(bias_attr, by_default=False)
+        return {}
+    draft.bias(bias_attr, by_default=False, dims=[1, sum(each.values["num_filters"] for each in parts)])
+    return {"shared_biases": True}
 
 
 class MixedLayer(Layer):
@@ -227,8 +242,8 @@ class MixedLayer(Layer):
             else:
                 self._draft.read(each.origins[0])
         self._add_operators()
-        self._draft.bias(self._bias_attr, by_default=False)
-        self._draft.fill(self)
+        fields = add_bias(self._draft, self._bias_attr, self._parts)
+        self._draft.fill(self, **fields)
         self.is_written_now()  # behind those that were written inside its block
 
     def _add_operators(self) -> None:

@@ -122,5 +122,5 @@ def _check(name: str, source: Layer, label: Layer, size: int | None) -> None:
     (tags,) = listed(name, label)
     if not gives_ids(tags):
         raise WrongCall(f"layer {name!r}: its label is a sequence of integers, not {tags!r}")
-    if source.size != tags.size or size not in (None, source.size):
-        raise WrongCall(f"layer {name!r} has size {size}, its input {source.size}, its label {tags.size}")
+    if size not in (None, source.size):
+        raise WrongCall(f"layer {name!r} has size {size}, its input {source.size}")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from paddle.v2._config import ConvConfig, PoolConfig
 from paddle.v2._draft import Draft, dense, listed
 from paddle.v2._errors import WrongCall
-from paddle.v2._layers.images import Bias, Extra, back, places
+from paddle.v2._layers.images import Bias, Extra, back, channels_of, places
 from paddle.v2.activation import BaseActivation, Relu
 from paddle.v2.attr import ParameterAttribute
 from paddle.v2.config_base import Layer, default_name
@@ -144,9 +144,7 @@ def _filter(
 
 def volume_of(name: str, source: Layer, num_channels: int | None) -> tuple[int, int, int, int]:
     """Channels, width, height and depth of what a layer gives."""
-    channels = num_channels or source.num_filters
-    if not channels:
-        raise WrongCall(f"layer {name!r}: say how many channels {source!r} has (num_channels)")
+    channels = channels_of(name, source, num_channels)
     wide, tall, deep = (int(getattr(source.config, side)) for side in ("width", "height", "depth"))
     if not wide or not tall or channels * wide * tall * deep != source.size:
         raise WrongCall(

@@ -22,6 +22,7 @@ _EQUAL = 1e-6
 
 
 def _priors(net: Network, layer: LayerConfig) -> Output:
+    net.check_closed(layer)
     told, image = (net.layer(each.input_layer_name) for each in layer.inputs)
     conf = layer.inputs[0].priorbox_conf
     sizes = _sizes(conf)

@@ -6,14 +6,15 @@ step gives for each of the elements; a group that generates searches with the st
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle._engine.steps.recurrence import Recurrence
-from paddle.v2._config import LayerConfig, SubModelConfig
+from paddle.v2._config import LayerConfig, MemoryConfig, SubModelConfig
 from paddle.v2._lowering.output import Output
-from paddle.v2._lowering.standing import like, remembered, rows_of
+from paddle.v2._lowering.standing import like, remembered, rows_of, whole
 
 if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
@@ -27,30 +28,44 @@ def lower_group(net: Network, layer: LayerConfig) -> None:
     lowered = _Lowered(net, group)
     if group.HasField("generator"):
         lowered.generate()
-    else:
-        lowered.walk()
+    elif repeated := lowered.walk():
+        _Lowered(net, group, repeated).walk()
 
 
 class _Lowered:
-    """A group that is being lowered. ``_runs``: the sequences outside that offsets in the step are of."""
+    """A group that is being lowered, but for outputs that nobody reads outside. ``_runs``: the sequences
+    outside that offsets in the step are of. ``repeated``: sequences that it sees whole, and is given as if
+    they were inner ones, anew for each moment, since it gives at each moment one like them."""
 
-    def __init__(self, net: Network, group: SubModelConfig) -> None:
-        self._net, self._group = net, group
+    def __init__(
+        self, net: Network, group: SubModelConfig, repeated: frozenset[tuple[Variable, ...]] = frozenset()
+    ) -> None:
+        self._net, self._group, self._repeated = net, group, repeated
         self._recurrence = Recurrence(net.builder, group.reversed)
         self._step = net.inside(self._recurrence.step)
         self._runs: dict[Variable, tuple[Variable, ...]] = {}
         self._along: tuple[Variable, ...] = ()
+        self._is_inside = any(group.name in each.layer_names for each in net.config.sub_models[1:])
+        self._whole: dict[Variable, tuple[Variable, ...]] = {}
+        self._anew: dict[tuple[Variable, ...], Mapping[str, Variable]] = {}
 
-    def walk(self) -> None:
-        """One that walks along sequences."""
+    def walk(self) -> frozenset[tuple[Variable, ...]]:
+        """One that walks along sequences; returns those that it is to be given anew for each moment, if any,
+        and then it gives nothing yet."""
         for link in self._group.in_links:
             self._step.outputs[link.link_name] = self._given(link.layer_name)
         self._lower_inside()
-        links = self._group.out_links
+        links = [each for each in self._group.out_links if self._net.has(each.link_name)]
         outputs = [self._step.outputs[link.layer_name] for link in links]
+        if alike := frozenset(
+            self._whole[e.runs[-1]] for e in outputs if e.runs and e.runs[-1] in self._whole
+        ):
+            return alike
+        outside = [self._outside(each, link.layer_name) for each, link in zip(outputs, links, strict=True)]
         made = self._recurrence.done([rows_of(each) for each in outputs])
-        for link, output, rows in zip(links, outputs, made, strict=True):
-            self._net.outputs[link.link_name] = like(output, rows, self._outside(output, link.layer_name))
+        for link, output, rows, runs in zip(links, outputs, made, outside, strict=True):
+            self._net.outputs[link.link_name] = like(output, rows, runs)
+        return frozenset()
 
     def generate(self) -> None:
         """One that makes sequences."""
@@ -73,10 +88,7 @@ class _Lowered:
     def _lower_inside(self, *searched: str) -> Variable | None:
         """Lower all layers but ``searched``; returns the memory of the first of these."""
         net, step = self._net, self._step
-        memories = [
-            (each, remembered(net, self._recurrence, step, self._group, each))
-            for each in self._group.memories
-        ]
+        memories = [(each, self._remembered(each)) for each in self._group.memories]
         for name in self._group.layer_names:
             layer = net.layer(name)
             if name not in searched and layer.type not in _STANDING_IN:
@@ -89,6 +101,31 @@ class _Lowered:
                 self._recurrence.remember(memory, rows_of(step.outputs[config.layer_name]))
         return of_searched
 
+    def _remembered(self, config: MemoryConfig) -> Variable | None:
+        """Give the step a memory and return its variable; None of what only is seen whole."""
+        if config.layer_name != config.link_name:
+            return remembered(self._net, self._recurrence, self._step, self._group, config)
+        output = self._net.outputs[config.boot_layer_name]
+        if output.runs in self._repeated:
+            seen = self._repeat(output)
+        else:
+            seen = whole(self._net, self._recurrence, config.boot_layer_name)
+            if seen.runs and seen.value is not None and not self._is_inside:
+                self._whole[seen.runs[-1]] = output.runs
+        self._step.outputs[config.link_name] = seen
+        return None
+
+    def _repeat(self, output: Output) -> Output:
+        """A sequence that is seen whole, as an inner one of each moment."""
+        builder, (along,) = self._net.builder, self._along
+        if output.runs not in self._anew:
+            self._anew[output.runs] = builder.ops("sequence_repeat", Offsets=output.runs[0], Times=along)
+        anew = self._anew[output.runs]
+        rows = builder.op("lookup_table", W=rows_of(output), Ids=anew["Rows"])
+        own, ends = self._recurrence.inner(rows, anew["Out"], along)
+        self._runs[ends] = (along, anew["Out"])
+        return like(output, own, (ends,))
+
     def _outside(self, output: Output, name: str) -> tuple[Variable, ...]:
         """The sequences that are made of what a step gives."""
         if not output.runs:
@@ -96,7 +133,7 @@ class _Lowered:
         if output.runs[-1] not in self._runs:
             raise NotInThisRelease(
                 f"layer {name!r} gives a sequence at each moment, which is none of the inner sequences that "
-                "its group walks along: pool it in the step"
+                "its group walks along, nor like one that a group by itself sees whole: pool it in the step"
             )
         return self._runs[output.runs[-1]]
 

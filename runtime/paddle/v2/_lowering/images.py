@@ -7,6 +7,7 @@ gives is a row for each image, whatever shape its operators see it in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paddle._engine.program import Variable
@@ -17,14 +18,19 @@ if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
 
 
+def _sides(window: ConvConfig, trans: bool) -> tuple[int, int, int]:
+    """Channels, height and width of what filters see."""
+    sides = (window.output_y, window.output_x) if trans else (window.img_size_y, window.img_size)
+    return (window.channels, *sides)
+
+
 def _seen_by_filters(
-    net: Network, value: Variable, weights: Variable, window: ConvConfig, filters: int, trans: bool
+    net: Network, image: Variable, weights: Variable, window: ConvConfig, filters: int, trans: bool
 ) -> Variable:
     """(n, filters, rows, columns)."""
     op = net.builder.op
     rows = window.channels if trans else filters
     shape = (rows, window.filter_channels, window.filter_size_y, window.filter_size)
-    sides = (window.output_y, window.output_x) if trans else (window.img_size_y, window.img_size)
     attrs = {
         "strides": (window.stride_y, window.stride),
         "paddings": (window.padding_y, window.padding),
@@ -32,14 +38,14 @@ def _seen_by_filters(
         "groups": window.groups,
     }
     kernels = op("reshape", {"shape": shape}, X=weights)
-    image = op("reshape", {"shape": (-1, window.channels, *sides)}, X=value)
     return op("conv2d_transpose" if trans else "conv2d", attrs, X=image, Filter=kernels)
 
 
 def convolved(net: Network, value: Variable, weights: Variable, conf: ProjectionConfig) -> Variable:
     """What a projection gives: a convolution without a bias, as rows."""
     trans = conf.type == "convt"
-    found = _seen_by_filters(net, value, weights, conf.conv_conf, conf.num_filters, trans)
+    image = net.builder.op("reshape", {"shape": (-1, *_sides(conf.conv_conf, trans))}, X=value)
+    found = _seen_by_filters(net, image, weights, conf.conv_conf, conf.num_filters, trans)
     return net.builder.op("reshape", {"shape": (-1, conf.output_size)}, X=found)
 
 
@@ -81,59 +87,63 @@ def _apart(net: Network, image: Variable, steps: tuple[int, int]) -> Variable:
     return op("slice", {"axes": (2, 3), "starts": (0, 0), "ends": ends}, X=whole)
 
 
-def _conv(net: Network, layer: LayerConfig) -> Variable:
-    (source,), filters = layer.inputs, layer.num_filters
-    weights = net.parameter(source.input_parameter_name)
-    value = net.value(source.input_layer_name)
-    found = _seen_by_filters(net, value, weights, source.conv_conf, filters, layer.type == "exconvt")
-    return biased(net, layer, found)
+def _conv(net: Network, layer: LayerConfig) -> Output:
+    (source,), trans = layer.inputs, layer.type == "exconvt"
+    weights, window = net.parameter(source.input_parameter_name), source.conv_conf
+    image = net.image(source.input_layer_name, *_sides(window, trans))
+    found = _seen_by_filters(net, image, weights, window, layer.num_filters, trans)
+    made = net.pictured(layer, with_shared_bias(net, layer, found))
+    assert made.value is not None
+    return replace(made, value=with_own_biases(net, layer, made.value))
 
 
-def biased(net: Network, layer: LayerConfig, found: Variable) -> Variable:
-    """What filters give, (n, filters, ...), plus a bias of each filter or of each column, as rows."""
-    op, filters = net.builder.op, layer.num_filters
-    if layer.bias_parameter_name and layer.shared_biases:
-        shape = (filters, *(1,) * (len(found.shape) - 2))
-        bias = op("reshape", {"shape": shape}, X=net.parameter(layer.bias_parameter_name))
-        found = op("elementwise_add", X=found, Y=bias)
-    flat = op("reshape", {"shape": (-1, layer.size)}, X=found)
-    if layer.bias_parameter_name and not layer.shared_biases:
-        bias = op("reshape", {"shape": (layer.size,)}, X=net.parameter(layer.bias_parameter_name))
-        flat = op("elementwise_add", X=flat, Y=bias)
-    return flat
+def with_shared_bias(net: Network, layer: LayerConfig, found: Variable) -> Variable:
+    """What filters give, (n, filters, ...), plus a bias of each filter, if the layer has these."""
+    if not layer.bias_parameter_name or not layer.shared_biases:
+        return found
+    shape = (found.shape[1], *(1,) * (len(found.shape) - 2))
+    bias = net.builder.op("reshape", {"shape": shape}, X=net.parameter(layer.bias_parameter_name))
+    return net.builder.op("elementwise_add", X=found, Y=bias)
+
+
+def with_own_biases(net: Network, layer: LayerConfig, flat: Variable) -> Variable:
+    """Rows of images plus a bias of each column, if the layer has these."""
+    if not layer.bias_parameter_name or layer.shared_biases:
+        return flat
+    shape = {"shape": (layer.size,)}
+    bias = net.builder.op("reshape", shape, X=net.parameter(layer.bias_parameter_name))
+    return net.builder.op("elementwise_add", X=flat, Y=bias)
 
 
 def _pool(net: Network, layer: LayerConfig) -> Output:
     (source,), op = layer.inputs, net.builder.op
     window = source.pool_conf
-    image = {"shape": (-1, window.channels, window.img_size_y, window.img_size)}
     attrs = {
         "ksize": (window.size_y, window.size_x),
         "strides": (window.stride_y, window.stride),
         "paddings": (window.padding_y, window.padding),
-        "ceil_mode": _sticks_out(window),
+        "ceil_mode": not _is_cut(window),
     }
-    x = op("reshape", image, X=net.value(source.input_layer_name))
+    x = net.image(source.input_layer_name, window.channels, window.img_size_y, window.img_size)
     others = {}
     if window.pool_type == "avg-projection":
         found = op("average_pool2d", {**attrs, "exclusive": window.exclude_mode}, X=x)
     else:
         made = net.builder.ops("max_pool2d", attrs, X=x)
         found, others = made["Out"], {"mask": made["Places"]}
-    flat = op("reshape", {"shape": (-1, layer.size)}, X=found)
-    return Output(flat, runs=net.runs_read(layer), others=others)
+    return net.pictured(layer, found, **others)
 
 
-def _sticks_out(window: PoolConfig) -> bool:
-    """Whether the last place reaches beyond the image and its zeros, on either axis."""
+def _is_cut(window: PoolConfig) -> bool:
+    """Whether on either axis a last place is not taken, as it would reach beyond the image and its zeros."""
     down = window.img_size_y + 2 * window.padding_y - window.size_y
     across = window.img_size + 2 * window.padding - window.size_x
     return bool(
-        (window.output_y - 1) * window.stride_y > down or (window.output_x - 1) * window.stride > across
+        (window.output_y - 1) * window.stride_y < down or (window.output_x - 1) * window.stride < across
     )
 
 
-def _batch_norm(net: Network, layer: LayerConfig) -> Variable:
+def _batch_norm(net: Network, layer: LayerConfig) -> Output:
     op, source = net.builder.op, layer.inputs[0]
     channels = source.image_conf.channels
     scale, mean, variance = (net.parameter(each.input_parameter_name) for each in layer.inputs)
@@ -145,19 +155,19 @@ def _batch_norm(net: Network, layer: LayerConfig) -> Variable:
     attrs = {"epsilon": layer.epsilon, "momentum": layer.moving_average_fraction}
     if layer.HasField("use_global_stats"):
         attrs["use_global_stats"] = layer.use_global_stats
-    x = net.value(source.input_layer_name)
-    if channels != layer.size:
-        x = op("reshape", {"shape": (-1, channels, layer.size // channels)}, X=x)
+    name, pixels = source.input_layer_name, layer.size // channels
+    if net.outputs[name].frame is not None:
+        x = net.image(name, channels, pixels, 1)
+    else:
+        x = op("reshape", {"shape": (-1, channels, pixels, 1)}, X=net.value(name))
     found = op("batch_norm", attrs, X=x, Scale=scale, Bias=bias, Mean=mean, Variance=variance)
-    return found if channels == layer.size else op("reshape", {"shape": (-1, layer.size)}, X=found)
+    return net.pictured(layer, found)
 
 
-IMAGE_RULES: Mapping[str, Callable[[Network, LayerConfig], Variable]] = {
+IMAGE_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {
     "exconv": _conv,
     "exconvt": _conv,
+    "pool": _pool,
     "batch_norm": _batch_norm,
 }
 """Their bias is their own; activation and so on they get as other layers do."""
-
-POOL_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {"pool": _pool}
-"""What has more than one output, too."""

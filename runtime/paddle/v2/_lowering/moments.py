@@ -1,6 +1,7 @@
 """Lowering of layers that remember: all moments of sequences, or one moment inside a recurrent group.
 
-With the usual activations they are operators of the engine; with others, steps written out of operators.
+With sigmoid, tanh, relu or none all moments are operators of the engine, and one moment with the usual
+activations; with others they are steps written out of operators.
 It must never know groups. Guarantee: a layer and the group that does the same give the same, of the same
 parameters.
 """
@@ -27,6 +28,18 @@ def _is_usual(layer: LayerConfig) -> bool:
     """Whether its activations are those that operators of the engine have."""
     state = layer.active_state_type if layer.HasField("active_state_type") else "tanh"
     return (layer.active_type, layer.active_gate_type, state) == ("tanh", "sigmoid", "tanh")
+
+
+_FUSED = {name: name for name in ("sigmoid", "tanh", "relu")} | {"": "identity", "linear": "identity"}
+"""Activations that the engine has in its operators over sequences."""
+
+
+def _told(layer: LayerConfig) -> dict[str, str] | None:
+    """The layer's activations as these operators are told them, None if they have not all."""
+    state = layer.active_state_type if layer.HasField("active_state_type") else "tanh"
+    told = {"gate": layer.active_gate_type, "candidate": layer.active_type}
+    told |= {"state": state} if layer.type == "lstmemory" else {}
+    return {key: _FUSED[name] for key, name in told.items()} if _FUSED.keys() >= set(told.values()) else None
 
 
 def _weights(net: Network, name: str, size: int, gates: int) -> Variable:
@@ -159,12 +172,13 @@ def _fused(type: str, gates: int, bias: int, written: Rule) -> Rule:
     """A rule for all moments, with so many gates and numbers of bias for each column."""
 
     def rule(net: Network, layer: LayerConfig) -> Output:
-        if not _is_usual(layer):
+        told = _told(layer)
+        if told is None:
             return written(net, layer)
         (source,), size = layer.inputs, layer.size
         out = net.builder.op(
             type,
-            {"is_reverse": layer.reversed},
+            {"is_reverse": layer.reversed, **told},
             X=net.value(source.input_layer_name),
             Weight=_weights(net, source.input_parameter_name, size, gates),
             Bias=_bias(net, layer, bias * size),

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from paddle._absent import NotInThisRelease
 from paddle._engine.builder import Builder
 from paddle._engine.initial import Constant, Normal, Uniform
@@ -21,7 +23,7 @@ from paddle.v2._lowering.boxes import BOX_RULES
 from paddle.v2._lowering.costs import COST_RULES, LIMITS, TAG_RULES
 from paddle.v2._lowering.entries import entries_fed, product, spread
 from paddle.v2._lowering.groups import lower_group
-from paddle.v2._lowering.images import IMAGE_RULES, POOL_RULES
+from paddle.v2._lowering.images import IMAGE_RULES, with_shared_bias
 from paddle.v2._lowering.maps import MAP_RULES
 from paddle.v2._lowering.moments import MOMENT_RULES
 from paddle.v2._lowering.output import OFFSETS, OUTER, Output
@@ -32,7 +34,10 @@ from paddle.v2._lowering.sequences import SEQUENCE_RULES
 from paddle.v2._lowering.volumes import VOLUME_RULES
 from paddle.v2.data_type import DataType, InputType, SequenceType
 
+Array = np.ndarray
 _UNIFORM = 1
+_OF_IMAGES = 4
+"""The axes of images as they are fed: (n, channels, height, width)."""
 _ACTIVATIONS = {
     **{name: name for name in ("tanh", "sigmoid", "softmax", "relu", "brelu", "stanh", "abs", "square")},
     **{name: name for name in ("log", "sqrt", "reciprocal", "softsign")},
@@ -42,13 +47,21 @@ _ACTIVATIONS = {
 
 
 class Network:
-    """The program of a configuration. ``outputs``: what each layer gives, by name."""
+    """The program of a configuration. ``outputs``: what each layer gives, by name.
 
-    def __init__(self, config: ModelConfig, data_types: Mapping[str, InputType]) -> None:
+    ``open``: the data layers that are fed images as large as a batch has them, with the channels of each;
+    ``images``: those that are read as images, with channels, height and width.
+    """
+
+    def __init__(
+        self, config: ModelConfig, data_types: Mapping[str, InputType], open: Mapping[str, int] = {}
+    ) -> None:
         self.config = config
         self.builder = Builder()
         self.outputs: dict[str, Output] = {}
         self.data_types = data_types
+        self.images: dict[str, tuple[int, int, int]] = {}
+        self._open = open
         self._configs: dict[str, ParameterConfig] = {each.name: each for each in config.parameters}
         self._layers: dict[str, LayerConfig] = {each.name: each for each in config.layers}
         inside = {name for each in config.sub_models[1:] for name in each.layer_names}
@@ -65,6 +78,10 @@ class Network:
     def layer(self, name: str) -> LayerConfig:
         """The configuration of the layer of that name."""
         return self._layers[name]
+
+    def has(self, name: str) -> bool:
+        """Whether there is a layer of that name."""
+        return name in self._layers
 
     def lower(self, layer: LayerConfig) -> None:
         """Append what a layer computes."""
@@ -86,6 +103,50 @@ class Network:
         if (found := output.value) is None:
             raise WrongCall(f"layer {layer!r} gives integer ids, where numbers to compute with are needed")
         return found
+
+    def opened(self, feed: Mapping[str, Array]) -> Network:
+        """The network of these layers for the images that are fed: itself, where they are of its sizes."""
+        found = {name: feed[name].shape[1] for name in self.images if feed[name].ndim == _OF_IMAGES}
+        if found.keys() <= self._open.keys():
+            return self
+        return Network(self.config, self.data_types, {**self._open, **found})
+
+    def fitted(self, feed: Mapping[str, Array]) -> Mapping[str, Array]:
+        """A feed of which images of declared sizes are images, too, where these are open."""
+        rows = [name for name in self._open if feed[name].ndim != _OF_IMAGES]
+        return (
+            {**feed, **{name: feed[name].reshape(-1, *self.images[name]) for name in rows}} if rows else feed
+        )
+
+    def image(self, layer: str, channels: int, height: int, width: int) -> Variable:
+        """What a layer gives as images, (n, channels, height, width), of these sizes or of those that a feed
+        has decided."""
+        value, frame = self.value(layer), self.outputs[layer].frame
+        type = self.data_types.get(layer)
+        if type and type.seq_type == SequenceType.NO_SEQUENCE and type.type == DataType.Dense:
+            self.images.setdefault(layer, (channels, height, width))
+        if frame is None:
+            return self.builder.op("reshape", {"shape": (-1, channels, height, width)}, X=value)
+        return self.builder.op("reshape_by", {"sizes": (-1, channels, (0, 2), (0, 3))}, X=value, Like=[frame])
+
+    def check_closed(self, layer: LayerConfig) -> None:
+        """Refuse images of other sizes than declared: windows or boxes of the layer follow from these."""
+        for each in layer.inputs:
+            if self.outputs[each.input_layer_name].frame is not None:
+                raise NotInThisRelease(
+                    f"layer {layer.name!r} ({layer.type}) sees images of the size that their data layer "
+                    f"declares, and {each.input_layer_name!r} has others: resize them before they are fed "
+                    "(paddle.image), or declare the height and width that they have"
+                )
+
+    def pictured(self, layer: LayerConfig, found: Variable, **others: Variable) -> Output:
+        """Images that a layer gives, (n, channels, height, width), as rows."""
+        runs = self.runs_read(layer)
+        if -1 in found.shape[2:]:
+            flat = self.builder.op("flatten", {"start": 1, "stop": _OF_IMAGES}, X=found)
+            return Output(flat, runs=runs, others=others, frame=found)
+        flat = self.builder.op("reshape", {"shape": (-1, layer.size)}, X=found)
+        return Output(flat, runs=runs, others=others)
 
     def ids(self, layer: str) -> Variable:
         """The integers that the layer of that name gives."""
@@ -140,7 +201,8 @@ class Network:
         if layer.type in TAG_RULES:
             return TAG_RULES[layer.type](self, layer)
         if layer.type in MOMENT_RULES:
-            return MOMENT_RULES[layer.type](self, layer)
+            made = MOMENT_RULES[layer.type](self, layer)
+            return made if made.value is None else replace(made, value=self._bounded(layer, made.value))
         if layer.type in _WITH_RUNS:
             made = _WITH_RUNS[layer.type](self, layer)
             assert made.value is not None
@@ -167,6 +229,9 @@ class Network:
         }[type.seq_type]
         if type.type == DataType.Index:
             made = Output(id=self.builder.data(layer.name, (-1, 1), "int64"))
+        elif layer.name in self._open:
+            fed = self.builder.data(layer.name, (-1, self._open[layer.name], -1, -1))
+            made = Output(self.builder.op("flatten", {"start": 1, "stop": _OF_IMAGES}, X=fed), frame=fed)
         elif type.type == DataType.Dense:
             made = Output(value=self.builder.data(layer.name, (-1, layer.size)))
         else:
@@ -174,21 +239,36 @@ class Network:
         return replace(made, runs=tuple(self.builder.data(name, (-1,), "int64") for name in names))
 
     def _finished(self, layer: LayerConfig, value: Variable, runs: tuple[Variable, ...]) -> Variable:
-        """Bias, activation, dropout and a bound on what comes back, which every layer may have."""
+        """Bias, activation, dropout and a bound on what comes back, which most layers may have."""
         op = self.builder.op
         if layer.bias_parameter_name and layer.type not in _WITH_BIAS_INSIDE:
-            value = op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
+            value = self._biased(layer, value)
         if layer.active_type == "sequence_softmax":
             if not runs:
                 raise WrongCall(f"layer {layer.name!r}: SequenceSoftmax is over the rows of a sequence")
             value = op("sequence_softmax", X=value, Offsets=runs[-1])
         elif layer.active_type and layer.type != "nce":  # which has it inside, too
             value = self.activated(layer.name, layer.active_type, value)
+        return self._bounded(layer, value)
+
+    def _bounded(self, layer: LayerConfig, value: Variable) -> Variable:
+        """Dropout, and a bound on what comes back."""
+        op = self.builder.op
         if layer.drop_rate:
-            value = op("dropout", {"dropout_prob": layer.drop_rate}, X=value)
+            place = list(self._layers).index(layer.name)  # the same for images of any size
+            value = op("dropout", {"dropout_prob": layer.drop_rate, "draws_as": f"layer {place}"}, X=value)
         if layer.error_clipping_threshold:
-            value = op("clip_error", {"threshold": layer.error_clipping_threshold}, X=value)
+            bound = layer.error_clipping_threshold
+            value = op("clip_error", {"min": -bound, "max": bound}, X=value)
         return value
+
+    def _biased(self, layer: LayerConfig, value: Variable) -> Variable:
+        op = self.builder.op
+        if not layer.shared_biases:
+            return op("elementwise_add", X=value, Y=self.parameter(layer.bias_parameter_name))
+        planes = {"shape": (-1, layer.bias_size, layer.size // layer.bias_size)}
+        found = with_shared_bias(self, layer, op("reshape", planes, X=value))
+        return op("reshape", {"shape": (-1, layer.size)}, X=found)
 
     def activated(self, layer: str, activation: str, value: Variable) -> Variable:
         """A value after an activation of that name, which may be none."""
@@ -242,9 +322,7 @@ _LAYERS: dict[str, Callable[[Network, LayerConfig], Variable]] = {
     "addto": _addto,
     **ARITHMETIC_RULES,
     **COST_RULES,
-    **IMAGE_RULES,
-    **MAP_RULES,
     **VOLUME_RULES,
 }
-_WITH_RUNS = {**SEQUENCE_RULES, **PIECE_RULES, **BOX_RULES, **POOL_RULES, **PIXEL_RULES}
+_WITH_RUNS = {**SEQUENCE_RULES, **PIECE_RULES, **BOX_RULES, **IMAGE_RULES, **MAP_RULES, **PIXEL_RULES}
 _WITH_BIAS_INSIDE = frozenset({*IMAGE_RULES, *VOLUME_RULES, "selective_fc", "nce", "hsigmoid"})

@@ -33,6 +33,8 @@ class Output:
     ``runs``: none where each sample is a row. One where it is a sequence of rows: the offsets of samples
     among them. Two where it is a sequence of sequences: the offsets of samples among the inner sequences,
     and those of inner sequences among the rows. ``others``: what ``get_output`` gets.
+    ``frame``: where a feed decides how large the images are that its rows hold, a variable (rows, channels,
+    height, width) that has their sizes.
     ``filled``: where not all ids or rows mean something, the last element of it says how many of the first
     ones do.
     """
@@ -42,5 +44,6 @@ class Output:
     prob: Variable | None = None
     runs: tuple[Variable, ...] = ()
     entries: Entries | None = None
+    frame: Variable | None = None
     filled: Variable | None = None
     others: Mapping[str, Variable] = field(default_factory=dict)

@@ -18,19 +18,13 @@ if TYPE_CHECKING:
 
 
 def _image(net: Network, layer: LayerConfig, of: ImageConfig) -> Variable:
-    shape = (-1, of.channels, of.img_size_y, of.img_size)
-    return net.builder.op("reshape", {"shape": shape}, X=net.value(layer.inputs[0].input_layer_name))
-
-
-def _rows(net: Network, layer: LayerConfig, found: Variable) -> Output:
-    flat = net.builder.op("reshape", {"shape": (-1, layer.size)}, X=found)
-    return Output(flat, runs=net.runs_read(layer))
+    return net.image(layer.inputs[0].input_layer_name, of.channels, of.img_size_y, of.img_size)
 
 
 def _scaled(net: Network, layer: LayerConfig) -> Output:
     conf, bounds = layer.inputs[0].scale_sub_region_conf, net.value(layer.inputs[1].input_layer_name)
     image = _image(net, layer, conf.image_conf)
-    return _rows(net, layer, net.builder.op("scale_piece", {"value": conf.value}, X=image, Bounds=bounds))
+    return net.pictured(layer, net.builder.op("scale_piece", {"value": conf.value}, X=image, Bounds=bounds))
 
 
 def _switched(net: Network, layer: LayerConfig) -> Output:
@@ -44,7 +38,7 @@ def _upsampled(net: Network, layer: LayerConfig) -> Output:
     conf, pool = layer.inputs[0].upsample_conf, net.outputs[layer.inputs[1].input_layer_name]
     attrs = {"size": (conf.upsample_size_y, conf.upsample_size)}
     image = _image(net, layer, conf.image_conf)
-    return _rows(net, layer, net.builder.op("unpool", attrs, X=image, Places=pool.others["mask"]))
+    return net.pictured(layer, net.builder.op("unpool", attrs, X=image, Places=pool.others["mask"]))
 
 
 PIXEL_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {

@@ -94,18 +94,15 @@ def context(net: Network, each: LayerInputConfig, reader: str) -> Variable:
 
 def _blocks(net: Network, layer: LayerConfig) -> Output:
     """Windows of images; behind an image are as many zeros as its last place needs."""
-    conf = layer.inputs[0].block_expand_conf
-    shape = (-1, conf.channels, conf.img_size_y, conf.img_size_x)
-    image = net.builder.op("reshape", {"shape": shape}, X=net.value(layer.inputs[0].input_layer_name))
-    below = (conf.output_y - 1) * conf.stride_y + conf.block_y - conf.img_size_y - conf.padding_y
-    behind = (conf.output_x - 1) * conf.stride_x + conf.block_x - conf.img_size_x - conf.padding_x
+    conf, source = layer.inputs[0].block_expand_conf, layer.inputs[0].input_layer_name
+    image = net.image(source, conf.channels, conf.img_size_y, conf.img_size_x)
     attrs = {
         "kernels": (conf.block_y, conf.block_x),
         "strides": (conf.stride_y, conf.stride_x),
-        "paddings": (conf.padding_y, conf.padding_x, below, behind),
+        "paddings": (conf.padding_y, conf.padding_x),
     }
-    made = net.builder.ops("image_windows", attrs, X=image)
-    return Output(made["Out"], runs=(made["Offsets"],))
+    rows = net.builder.op("image_windows", attrs, X=image)
+    return Output(rows, runs=(net.builder.op("even_offsets", X=rows, Of=image),))
 
 
 SEQUENCE_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {

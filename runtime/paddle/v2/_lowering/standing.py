@@ -34,11 +34,8 @@ def like(output: Output, rows: Variable, runs: tuple[Variable, ...]) -> Output:
 
 def remembered(
     net: Network, recurrence: Recurrence, step: Network, group: SubModelConfig, config: MemoryConfig
-) -> Variable | None:
-    """Give the step a memory and return its variable; None of what only is seen whole."""
-    if config.layer_name == config.link_name:
-        step.outputs[config.link_name] = _whole(net, recurrence, config.boot_layer_name)
-        return None
+) -> Variable:
+    """Give the step a memory and return its variable."""
     if config.HasField("boot_with_const_id"):
         memory = recurrence.memory(1, start=float(config.boot_with_const_id), dtype="int64")
         step.outputs[config.link_name] = Output(id=memory)
@@ -48,7 +45,7 @@ def remembered(
     return memory
 
 
-def _whole(net: Network, recurrence: Recurrence, source: str) -> Output:
+def whole(net: Network, recurrence: Recurrence, source: str) -> Output:
     """What a step sees of a layer at every moment."""
     output = net.outputs[source]
     if not output.runs:

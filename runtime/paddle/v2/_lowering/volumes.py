@@ -13,7 +13,7 @@ from paddle._engine import volumes
 from paddle._engine.program import Variable
 from paddle._engine.volumes import Moving
 from paddle.v2._config import ConvConfig, LayerConfig, PoolConfig
-from paddle.v2._lowering.images import biased
+from paddle.v2._lowering.images import with_own_biases, with_shared_bias
 
 if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
@@ -47,7 +47,8 @@ def _conv(net: Network, layer: LayerConfig) -> Variable:
         shape = (layer.num_filters, conf.filter_channels, *window)
         filters = op("reshape", {"shape": shape}, X=weights)
         found = volumes.convolved(net.builder, x, filters, moving)
-    return biased(net, layer, found)
+    flat = op("reshape", {"shape": (-1, layer.size)}, X=with_shared_bias(net, layer, found))
+    return with_own_biases(net, layer, flat)
 
 
 def _pool(net: Network, layer: LayerConfig) -> Variable:

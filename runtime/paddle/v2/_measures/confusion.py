@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paddle._engine.errors import FeedError
+
 
 @dataclass(frozen=True, eq=False)
 class Confusion:
@@ -30,6 +32,11 @@ class Confusion:
     ) -> Confusion:
         """Of one batch: what is said is the greatest column."""
         said, label, classes = scores.argmax(1), labels.reshape(-1), scores.shape[1]
+        if (greatest := label.max(initial=0)) >= classes:
+            raise FeedError(
+                f"precision_recall: a label is {greatest}, and its input has columns for 0 to {classes - 1}; "
+                "check the dictionary that made these ids"
+            )
         each = np.ones(len(said)) if weights is None else weights.reshape(-1).astype(np.float64)
         hit = said == label
         return cls(

@@ -70,13 +70,16 @@ def _wrong(net: Network, source: str, label: str, top_k: int) -> Variable:
 
 
 def _sides(net: Network, evaluator: EvaluatorConfig) -> Meter:
-    """How often the one column of two layers is not on the same side of a threshold."""
-    bound = evaluator.classification_threshold
+    """How many columns of two layers are not on the same side of a threshold; of a sparse label which share
+    of them, and what is at the threshold is above it."""
+    bound, is_sparse = evaluator.classification_threshold, net.outputs[evaluator.input_layers[1]].entries
 
     def measure(values: Values, samples: int) -> Ratio:
-        wrong = (values[0] > bound) != (values[1] > bound)
-        each = values[2] if len(values) > 2 else np.ones_like(values[0])
-        return Ratio(float(each[wrong].sum()), float(each.sum()))
+        found, label, *weights = values
+        above = found >= bound if is_sparse else found > bound
+        wrong = (above != (label > bound)).sum(1, keepdims=True) / (found.shape[1] if is_sparse else 1)
+        each = weights[0] if weights else np.ones_like(found[:, :1])
+        return Ratio(float((each * wrong).sum()), float(each.sum()))
 
     return Meter(evaluator.name, tuple(net.value(name) for name in evaluator.input_layers), measure)
 

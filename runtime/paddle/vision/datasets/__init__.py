@@ -7,7 +7,8 @@ They must never know where files are kept (``paddle.dataset.common`` does). Guar
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from paddle._public_names import missing
 from paddle.dataset import cifar, common, mnist
 from paddle.vision import get_image_backend
 
-__all__ = ["MNIST", "Cifar10", "Cifar100", "FashionMNIST"]
+__all__ = ["MNIST", "Cifar10", "Cifar100", "DatasetFolder", "FashionMNIST", "ImageFolder"]
 
 
 class _Pictures(Dataset):
@@ -142,5 +143,8 @@ def _image(picture: np.ndarray) -> Any:
     return Image.fromarray(picture)
 
 
-def __getattr__(name: str) -> NoReturn:
+def __getattr__(name: str) -> Any:
+    if name in ("DatasetFolder", "ImageFolder", "folder"):
+        home = import_module("paddle.vision.datasets.folder")
+        return home if name == "folder" else getattr(home, name)
     raise missing(__name__, name)

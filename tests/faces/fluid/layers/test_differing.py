@@ -34,6 +34,21 @@ def test_values_come_in_the_order_in_which_they_are_met(dtype: str) -> None:
     assert {each.dtype for each in (index, count, places)} == {np.dtype(dtype)}
 
 
+def test_bounds_may_be_computed() -> None:
+    """The figures are those of 1.8.5."""
+    x = fluid.data("x", [2, 3])
+    x.stop_gradient = False
+    low, high = (layers.fill_constant([1], "float32", value) for value in (0.5, 2.5))
+    one, two = layers.clamp(x, low, 3.0), layers.clamp(x, low, high)
+    (gradient,) = fluid.gradients(layers.reduce_sum(two), x)
+    found = computed({"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, one, two, gradient)
+    assert [each.ravel().tolist() for each in found] == [
+        [0.5, 1, 2, 3, 3, 3],
+        [0.5, 1, 2, 2.5, 2.5, 2.5],
+        [0, 1, 1, 0, 0, 0],
+    ]
+
+
 def test_one_bound_may_be_left_out() -> None:
     x = fluid.data("x", [None])
     feed = {"x": np.array([-2.0, 0.5, 3.0], np.float32)}

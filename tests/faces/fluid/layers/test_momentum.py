@@ -1,4 +1,4 @@
-"""A batch norm whose momentum is a variable, that another operator may compute in each step."""
+"""Batch norms: of a momentum that another operator may compute in each step, and of one sample."""
 
 from __future__ import annotations
 
@@ -59,3 +59,24 @@ def test_gradients_are_of_variables_by_variables(given: tuple[object, object], n
         fluid.gradients(targets, inputs)
     with pytest.raises(ValueError, match="gradients: target_gradients is a Variable"):
         fluid.gradients(y, x, target_gradients=3)
+
+
+def test_a_batch_of_one_sample_is_given_as_it_is_and_teaches_the_norm_nothing() -> None:
+    """As in 1.8.5 and 2.6.2: the last batch of an epoch may have one, which would be 0 whatever it is."""
+    with fluid.program_guard(fluid.Program(), fluid.Program()), fluid.scope_guard(fluid.Scope()):
+        x = fluid.layers.data("x", [2], stop_gradient=False)
+        first = fluid.initializer.Constant(3.0)
+        names = {"moving_mean_name": "mean", "moving_variance_name": "variance"}
+        scale, bias = (fluid.ParamAttr(name=name, initializer=first) for name in ("scale", "bias"))
+        out = fluid.layers.batch_norm(x, param_attr=scale, bias_attr=bias, **names)
+        fluid.optimizer.SGD(0.5).minimize(fluid.layers.mean(fluid.layers.square(out)))
+        exe, of_x = fluid.Executor(), "x@GRAD"
+        exe.run(fluid.default_startup_program())
+        fed = np.array([[1.0, -2.0]], np.float32)
+        found, slope = exe.run(feed={"x": fed}, fetch_list=[out, of_x])
+        assert (found.tolist(), slope.tolist()) == (fed.tolist(), fed.tolist())
+        scope = fluid.global_scope()
+        kept = [np.array(scope.find_var(name).get_tensor()).tolist() for name in ("scale", "bias", "mean")]
+        assert kept == [[3.0, 3.0], [3.0, 3.0], [0.0, 0.0]]
+        (several,) = exe.run(feed={"x": np.array([[1.0, -2.0], [3.0, 4.0]], np.float32)}, fetch_list=[out])
+        np.testing.assert_allclose(several, [[0.0, 0.0], [6.0, 6.0]], atol=1e-3)

@@ -71,7 +71,7 @@ NO_NUMBERS: list[Case] = [
 ]
 NO_SUCH_DTYPE: list[Case] = [
     ("uniform_random: dtype is of float32, float64, and not of int64", lambda f, i: uniform("int64")),
-    ("uniform_random: dtype: 'real' is no dtype", lambda f, i: uniform("real")),
+    ("uniform_random: dtype: 'real' is not a dtype", lambda f, i: uniform("real")),
     ("range: dtype is of .*int64, and not of bool", lambda f, i: layers.range(0, 3, 1, "bool")),
     (
         "embedding: dtype is of .*float64, and not of int32",

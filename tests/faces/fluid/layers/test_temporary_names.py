@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import paddle.fluid as fluid
@@ -37,6 +38,54 @@ def states(count: int, *widths: int) -> list[Any]:
 
 def share() -> Any:
     return fluid.data("share", [None, 1])
+
+
+def boxes() -> list[Any]:
+    return [fluid.data(f"box_{place}", [5, 4]) for place in range(2)] + [
+        fluid.data("target", [None, 4], lod_level=1)
+    ]
+
+
+def found() -> Any:
+    first, spread, _ = boxes()
+    places, scores = fluid.data("places", [2, 5, 4]), fluid.data("scores", [2, 5, 3])
+    return layers.detection_output(places, scores, first, spread)
+
+
+def beams() -> list[Any]:
+    before = [fluid.data("pre_ids", [None, 1], "int64"), fluid.data("pre_scores", [None, 1])]
+    return [*before, *(fluid.data(f"next_{kind}", [None, 4], kind, 2) for kind in ("int64", "float32"))]
+
+
+def walked() -> Any:
+    steps, words = layers.StaticRNN(), fluid.data("words", [5, 3, 8])
+    with steps.step():
+        word = steps.step_input(words)
+        before = steps.memory(shape=[-1, 8], batch_ref=word)
+        steps.update_memory(before, word + before)
+        steps.step_output(word)
+    return steps()
+
+
+def walked_along() -> Any:
+    steps, words = layers.DynamicRNN(), fluid.data("words", [None, 8], lod_level=1)
+    with steps.block():
+        steps.output(steps.step_input(words) * 2.0)
+    return steps()
+
+
+def either(x: Any) -> Any:
+    ways = layers.IfElse(fluid.data("which", [None, 1], "bool"))
+    with ways.true_block():
+        ways.output(ways.input(x) * 2.0)
+    with ways.false_block():
+        ways.output(ways.input(x) * 3.0)
+    return ways()[0]
+
+
+def aligned() -> Any:
+    words, lengths = fluid.data("words", [None, 4, 8]), fluid.data("lengths", [None, 1], "int64")
+    return layers.ctc_greedy_decoder(words, 0, input_length=lengths)
 
 
 def tags() -> Any:
@@ -79,6 +128,35 @@ def tags() -> Any:
         (lambda x, label: layers.pixel_shuffle(images(), 2), "pixel_shuffle_0.tmp_0"),
         (lambda x, label: layers.shuffle_channel(images(), 2), "shuffle_channel_0.tmp_0"),
         (lambda x, label: layers.shuffle_channel(images(), 2, name="turned"), "turned.tmp_0"),
+        (lambda x, label: layers.rank(x), "assign_0.tmp_0"),
+        (lambda x, label: layers.assign(np.ones([2, 3], "float32")), "assign_0.tmp_0"),
+        (lambda x, label: layers.zeros_like(x), "zeros_like_0.tmp_0"),
+        (lambda x, label: layers.ones_like(x), "ones_like_0.tmp_0"),
+        (lambda x, label: layers.eye(3), "eye_0.tmp_0"),
+        (lambda x, label: layers.eye(3, batch_shape=[2]), "stack_0.tmp_0"),
+        (lambda x, label: layers.diag(np.ones(3, "float32")), "diag_0.tmp_0"),
+        (lambda x, label: layers.linspace(0.0, 1.0, 5, "float32"), "linspace_0.tmp_0"),
+        (lambda x, label: layers.range(0, 10, 2, "int32"), "range_0.tmp_0"),
+        (lambda x, label: layers.randn([2, 3], name="drawn"), "drawn.tmp_0"),
+        (lambda x, label: layers.clamp(x, 0.0, 1.0), "clamp_0.tmp_0"),
+        (lambda x, label: layers.fill_constant([layers.rank(x), 2], "float32", 1.0), "fill_constant_0.tmp_0"),
+        (lambda x, label: layers.expand(x, [1, layers.rank(x)]), "expand_0.tmp_1"),
+        (lambda x, label: layers.reshape(x, [-1, layers.rank(x)]), "reshape2_0.tmp_1"),
+        (lambda x, label: layers.reshape(x, [-1, 4, 2], act="relu"), "reshape2_0.tmp_2"),
+        (lambda x, label: fluid.embedding(label, [10, 4]), "embedding_0.tmp_0"),
+        (lambda x, label: layers.continuous_value_model(x, x[:, :2]), "_generated_var_0"),
+        (lambda x, label: layers.array_write(x, layers.zeros([1], "int64")), "array_write_0.out"),
+        (lambda x, label: layers.beam_search(*beams(), 2, 0)[0], "beam_search_0.tmp_1"),
+        (lambda x, label: layers.Print(x), "print_x_0.tmp_0"),
+        (lambda x, label: walked(), "static_rnn_0.tmp_0"),
+        (lambda x, label: walked_along(), "array_to_lod_tensor_0.tmp_0"),
+        (lambda x, label: either(x), "merge_lod_tensor_0.tmp_0"),
+        (lambda x, label: layers.read_file(layers.py_reader(4, [[-1, 2]], ["float32"])), "read_file_0.tmp_0"),
+        (lambda x, label: layers.prior_box(images(), images(), [4.0], name="first")[0], "first.tmp_0"),
+        (lambda x, label: layers.box_coder(*boxes()), "box_coder_0.tmp_0"),
+        (lambda x, label: layers.box_coder(*boxes(), name="coded"), "coded.tmp_0"),
+        (lambda x, label: found(), "detection_output_0.tmp_0"),
+        (lambda x, label: aligned()[1], "ctc_greedy_decoder_0.tmp_1"),
     ],
 )
 def test_of_a_layer(layer: Written, name: str) -> None:

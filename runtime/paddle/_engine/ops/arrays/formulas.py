@@ -58,10 +58,13 @@ def _softplus(x: Array) -> Array:
 
 
 def _erf(x: Array) -> Array:
-    from paddle._engine.kernels.normal import error_function  # loads numba
+    from paddle._engine.kernels.normal import error_function, single_errors  # loads numba
 
-    out = np.empty_like(x)
-    error_function(np.ascontiguousarray(x).reshape(-1), out.reshape(-1))
+    out = np.array(x, order="C")
+    if out.dtype == np.float32:
+        single_errors(out.reshape(-1))
+    else:
+        error_function(out.reshape(-1), out.reshape(-1))
     return out
 
 
@@ -70,20 +73,32 @@ def _erf_slope(x: Array) -> Array:
 
 
 def _gelu(x: Array, attrs: Attrs) -> Array:
+    from paddle._engine.kernels.normal import gelus, numpy_gelu  # loads numba
+
     if attrs["approximate"]:
         return 0.5 * x * (1 + np.tanh(_bent(x)))
-    return 0.5 * x * (1 + _erf(x / sqrt(2)))
+    if x.dtype != np.float32:
+        return numpy_gelu(x)
+    out = np.array(x, order="C")
+    gelus(out.reshape(-1))
+    return out
 
 
 def _bent(x: Array) -> Array:
-    return sqrt(2 / pi) * (x + 0.044715 * x**3)
+    return sqrt(2 / pi) * (x + 0.044715 * x * x * x)
 
 
 def _gelu_slope(x: Array, attrs: Attrs) -> Array:
+    from paddle._engine.kernels.normal import gelu_slopes, numpy_gelu_slope  # loads numba
+
     if attrs["approximate"]:
         t = np.tanh(_bent(x))
         return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * sqrt(2 / pi) * (1 + 3 * 0.044715 * x * x)
-    return 0.5 * (1 + _erf(x / sqrt(2))) + x * np.exp(-x * x / 2) / sqrt(2 * pi)
+    if x.dtype != np.float32:
+        return numpy_gelu_slope(x)
+    found = np.array(x, order="C")
+    gelu_slopes(found.reshape(-1))
+    return found
 
 
 def _swish_slope(x: Array, attrs: Attrs) -> Array:
@@ -91,9 +106,20 @@ def _swish_slope(x: Array, attrs: Attrs) -> Array:
     return share + attrs["beta"] * x * share * (1 - share)
 
 
-def _mish_slope(x: Array, attrs: Attrs) -> Array:
-    bent = np.tanh(_softplus(x))
-    return bent + x * (1 - bent * bent) * _sigmoid(x)
+def _softplus_within(x: Array, a: Attrs) -> Array:
+    """Beyond the threshold, and it below 0, what log(1 + exp(x)) is nearly."""
+    far = np.where(x > 0, x, np.exp(np.minimum(x, 0)))
+    return np.where(np.abs(x) > a["threshold"], far, _softplus(x))
+
+
+def _mish(x: Array, a: Attrs) -> Array:
+    return x * np.tanh(_softplus_within(x, a))
+
+
+def _mish_slope(x: Array, a: Attrs) -> Array:
+    inner = _softplus_within(x, a)
+    bent = np.tanh(inner)
+    return bent + x * (1 - bent * bent) * -np.expm1(-inner)
 
 
 def _hard_sigmoid(x: Array, attrs: Attrs) -> Array:
@@ -115,12 +141,28 @@ def _hard_swish_slope(x: Array, a: Attrs) -> Array:
     return (np.clip(line, 0, a["threshold"]) + x * inside) / a["scale"]
 
 
+def _leaky_relu(x: Array, a: Attrs) -> Array:
+    """By the greater of two, which is far quicker than by a choice where the line is below."""
+    line = a["alpha"] * x
+    return np.maximum(x, line, out=line) if 0 < a["alpha"] <= 1 else np.where(x > 0, x, line)
+
+
+def _leaky_slope(x: Array, a: Attrs) -> Array:
+    if 0 < a["alpha"] <= 1:
+        return np.maximum((x > 0).astype(x.dtype), x.dtype.type(a["alpha"]))
+    return np.where(x > 0, x.dtype.type(1), x.dtype.type(a["alpha"]))
+
+
 def _soft_shrink(x: Array, a: Attrs) -> Array:
     return x - np.clip(x, -a["lambda"], a["lambda"])
 
 
+def _elu(x: Array, a: Attrs) -> Array:
+    return np.maximum(x, 0) + a["alpha"] * np.expm1(np.minimum(x, 0))
+
+
 def _selu(x: Array, a: Attrs) -> Array:
-    return a["scale"] * np.where(x > 0, x, a["alpha"] * np.expm1(np.minimum(x, 0)))
+    return a["scale"] * _elu(x, a)
 
 
 def _selu_slope(x: Array, a: Attrs) -> Array:
@@ -160,13 +202,13 @@ ROWS = (
     ),
     _row(
         "leaky_relu",
-        lambda x, a: np.where(x > 0, x, a["alpha"] * x),
-        lambda x, a: np.where(x > 0, 1, a["alpha"]),
+        _leaky_relu,
+        _leaky_slope,
         alpha=0.02,
     ),
     _row(
         "elu",
-        lambda x, a: np.where(x > 0, x, a["alpha"] * np.expm1(np.minimum(x, 0))),
+        _elu,
         lambda x, a: np.where(x > 0, 1, a["alpha"] * np.exp(np.minimum(x, 0))),
         alpha=1.0,
     ),
@@ -179,7 +221,7 @@ ROWS = (
     ),
     _row("gelu", _gelu, _gelu_slope, approximate=False),
     _row("swish", lambda x, a: x * _sigmoid(a["beta"] * x), _swish_slope, beta=1.0),
-    _row("mish", lambda x, a: x * np.tanh(_softplus(x)), _mish_slope),
+    _row("mish", _mish, _mish_slope, threshold=20.0),
     _row("softplus", _of(_softplus), lambda x, a: _sigmoid(x)),
     _row("logsigmoid", _log_sigmoid, lambda x, a: _sigmoid(-x)),
     _row("tanh_shrink", lambda x, a: x - np.tanh(x), lambda x, a: np.tanh(x) ** 2),

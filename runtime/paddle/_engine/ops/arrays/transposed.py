@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.ops.around import around
-from paddle._engine.ops.convolution import scratch
+from paddle._engine.ops.convolving.convolution import scratch
 from paddle._engine.ops.image import convolution, image_form
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
@@ -60,15 +59,15 @@ def _gradient_scratch(forms: Forms) -> Mapping[str, Form]:
 
 
 def _convolve(call: Call) -> Steps:
-    yield convolution(call, call["Out"], call["X"]).give_back
+    yield convolution(call, call["Out"], call["X"]).giving_back()
 
 
 def _gradient(call: Call) -> Steps:
     grad = call["Out@GRAD"]
     if "Filter@GRAD" in call:
-        yield partial(convolution(call, grad, call["X"]).weigh, call["Filter@GRAD"])
+        yield convolution(call, grad, call["X"]).weighing(call["Filter@GRAD"])
     if "X@GRAD" in call:
-        yield convolution(call, grad, call["X@GRAD"]).convolve
+        yield convolution(call, grad, call["X@GRAD"]).convolving()
 
 
 ROWS = (

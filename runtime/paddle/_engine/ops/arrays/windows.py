@@ -1,11 +1,12 @@
-"""Windows of images as the rows of sequences: one sequence for each image, from left to right and downwards.
+"""Windows of images as rows, from left to right and downwards, and the sequences that these are: one of each
+image.
 
 Source of the semantics: fluid's ``im2sequence``, v2's ``block_expand``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,10 +30,27 @@ def _places(size: int, window: int, step: int, before: int, behind: int) -> int:
     return room // step + 1
 
 
+def _around(attrs: Mapping[str, Any], sizes: Sequence[int]) -> tuple[int, int, int, int]:
+    """Zeros above, left, below and right. Where only the first two are told there are as many behind an image
+    as its last window needs, which may stick out, into these."""
+    told = attrs["paddings"]
+    if len(told) == 4:
+        above, left, below, right = told
+        return above, left, below, right
+    sides = zip(sizes, attrs["kernels"], attrs["strides"], told, strict=True)
+    below, right = (_needed(*side) for side in sides)
+    return (*told, below, right)
+
+
+def _needed(size: int, window: int, step: int, before: int) -> int:
+    room = max(size + 2 * before - window, 0)
+    return max(-(-room // step) * step + window - size - before, 0)
+
+
 def _counts(forms: Forms) -> tuple[int, int]:
     (tall, wide), (down, across) = forms.attrs["kernels"], forms.attrs["strides"]
-    above, left, below, right = forms.attrs["paddings"]
     height, width = forms["X"].shape[2:]
+    above, left, below, right = _around(forms.attrs, (height, width))
     return _places(height, tall, down, above, below), _places(width, wide, across, left, right)
 
 
@@ -43,9 +61,7 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
     rows, columns = _counts(forms)
     tall, wide = forms.attrs["kernels"]
     count = -1 if min(x.shape[0], rows, columns) < 0 else x.shape[0] * rows * columns
-    ends = x.shape[0] + 1 if x.shape[0] >= 0 else -1
-    out = replace(x, shape=(count, x.shape[1] * tall * wide))
-    return {"Out": out, "Offsets": Form((ends,), "int64")}
+    return {"Out": replace(x, shape=(count, x.shape[1] * tall * wide))}
 
 
 def _scratch(forms: Forms) -> Mapping[str, Form]:
@@ -53,8 +69,8 @@ def _scratch(forms: Forms) -> Mapping[str, Form]:
 
 
 def _framed(forms: Forms, x: Form) -> Form:
-    above, left, below, right = forms.attrs["paddings"]
     n, channels, height, width = x.shape
+    above, left, below, right = _around(forms.attrs, (height, width))
     return replace(x, shape=(n, channels, height + above + below, width + left + right))
 
 
@@ -68,17 +84,16 @@ def _seen(call: Call, framed: Array) -> Array:
 
 
 def _inside(call: Call, framed: Array, like: Array) -> Array:
-    above, left, _, _ = call.attrs["paddings"]
+    above, left, *_ = call.attrs["paddings"]
     return framed[:, :, above : above + like.shape[2], left : left + like.shape[3]]
 
 
 def _windows(call: Call) -> Steps:
     x, out, framed = call["X"], call["Out"], call.scratch["framed"]
-    seen, offsets = _seen(call, framed), call["Offsets"]
+    seen = _seen(call, framed)
     yield partial(framed.fill, 0)
     yield partial(np.copyto, _inside(call, framed, x), x)
     yield partial(np.copyto, out.reshape(seen.shape), seen)
-    yield partial(np.copyto, offsets, np.arange(len(offsets)) * (seen.shape[1] * seen.shape[2]))
 
 
 def _windows_gradient(call: Call) -> Steps:
@@ -93,10 +108,26 @@ def _windows_gradient(call: Call) -> Steps:
     yield partial(np.copyto, dx, _inside(call, framed, dx))
 
 
+def _ends(forms: Forms) -> Mapping[str, Form]:
+    count = forms["Of"].shape[0]
+    return {"Out": Form((count + 1 if count >= 0 else -1,), "int64")}
+
+
+def _evenly(call: Call) -> Steps:
+    rows, out = len(call["X"]), call["Out"]
+    yield partial(np.copyto, out, np.arange(len(out)) * (rows // max(len(out) - 1, 1)))
+
+
 ROWS = (
     Row(
+        type="even_offsets",  # of sequences of one length, which are rows of X, one for each row of Of
+        inputs=("X", "Of"),
+        shape=_ends,
+        forward=Kernel(_evenly),
+        sized=True,
+    ),
+    Row(
         type="image_windows",
-        outputs=("Out", "Offsets"),
         attrs={"kernels": REQUIRED, "strides": (1, 1), "paddings": (0, 0, 0, 0)},
         shape=_shape,
         forward=Kernel(_windows, _scratch),

@@ -108,12 +108,13 @@ def _scaled_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _scale_pieces(of: Array, bounds: Array, by: float, out: Array) -> None:
-    """Copy images, a piece of each times ``by``: both bounds of it are within, and count from 1."""
+    """Copy images, a piece of each times ``by``: both bounds of it are within, and count from 1. One whose
+    first is behind its last by one is empty."""
     np.copyto(out, of)
     for number, told in enumerate(bounds.astype(np.int64).tolist()):
         pieces = []
         for first, last, size in zip(told[::2], told[1::2], of.shape[1:], strict=True):
-            if not 1 <= first <= last <= size:
+            if not 1 <= first <= last + 1 <= size + 1:
                 raise FeedError(
                     f"a piece from {first} to {last}, counted from 1, is none of {size} channels, rows or "
                     f"columns: image {number} has the bounds {told}"

@@ -29,6 +29,7 @@ from paddle._launch.events import Event, Signalled, StopAsked
 from paddle._launch.flags import defaults_of, flags_of
 from paddle._launch.kubernetes import names
 from paddle._launch.kubernetes.inside import kernels, place, premises
+from paddle._launch.kubernetes.inside.hearing import Hearing
 from paddle._launch.kubernetes.inside.premises import COMMAND, Call
 from paddle._launch.kubernetes.inside.telling import PodMachine, Teller
 from paddle._launch.parts.attending import attend, print_line
@@ -36,17 +37,17 @@ from paddle._launch.parts.running import Running
 from paddle._launch.phases import Limits, Phase
 from paddle._launch.plan import LaunchPlan
 from paddle._launch.turn import Turn
+from paddle._streams import show
 from paddle._visible import visible
 
-_LOOK_S = 0.25
 _PATIENT = Limits(finish_s=float("inf"))
 _USAGE = """
 Usage: paddle pod --role=pserver|trainer --name=JOB [--name=value ...] [PROGRAM [arguments of the program]]
 
-What a pod of a job on Kubernetes runs: one parameter server, or one trainer with its PROGRAM (train.py). All
-pods of a job have the same flags, those of paddle.py that say what the job is: --pserver_num, --trainer_num,
---port, --snapshot_dir and so on. `python paddle.py --platform=kubernetes --dry_run` prints whole manifests.
-Exit status: 0 well, 2 a wrong call or place, 128 + n stopped by signal n, else that of the program.
+Runs one parameter server, or one trainer with its PROGRAM (train.py), in a pod of a Kubernetes job. All pods
+of a job get the same flags of paddle.py that describe the job: --pserver_num, --trainer_num, --port,
+--snapshot_dir and so on. `python paddle.py --platform=kubernetes --dry_run` prints complete manifests.
+Exit status: 0 success, 2 wrong usage or place, 128 + n stopped by signal n, else that of the program.
 """
 
 
@@ -59,7 +60,7 @@ def _run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
     own, program = split_at_program(arguments, "launcher", "pod")
     given = parse_arguments(own, "launcher", "pod", command=COMMAND)
     if given.help:
-        print(manual.page(_USAGE, [("Flags:", flags_of("pod"))]), end="")
+        show(manual.page(_USAGE, [("Flags:", flags_of("pod"))]).rstrip())
         return 0
     values: dict[str, Any] = {**defaults_of("pod"), **given.values}
     call = _call(values, given.values, program)
@@ -102,8 +103,11 @@ def _carry_out(part: LaunchPlan, call: Call, teller: Teller, own: Mapping[str, s
     running = _Role(part, carry, _ignore, tell, _PATIENT)
     running.teller = teller if call.kind == "pserver" and part.snapshots is not None else None
     is_over = threading.Event()
+    hearing = Hearing(call.workspace, role, lambda: bool(teller.pid), running.pass_on)
     looking = threading.Thread(
-        target=_await_stop, args=[call.workspace / names.STOP, running, is_over], daemon=True
+        target=hearing.await_stop,
+        args=[is_over, lambda: running.ask(StopAsked(by="the launcher"))],
+        daemon=True,
     )
     looking.start()
     status = running.run()
@@ -161,14 +165,6 @@ def _wait(seconds: float) -> None:
     with contextlib.suppress(signals.Stopped):
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(left, 3600.0))
-
-
-def _await_stop(path: Path, running: Running, is_over: threading.Event) -> None:
-    """Somebody outside can do in a pod what exec does, and no more: make a file."""
-    while not is_over.wait(_LOOK_S):
-        if path.exists():
-            running.ask(StopAsked(by="the launcher"))
-            return
 
 
 def _carrier(teller: Teller, own: Mapping[str, str], launch: LaunchPlan, post: Post) -> Carrier:

@@ -7,7 +7,7 @@ import numpy as np
 from paddle._program.description.operator import Operator
 from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.boxes.described import array_of, described, say
-from paddle._program.ops.boxes.keeping import boxes_of_four, shares
+from paddle._program.ops.boxes.keeping import check_corners, shares
 from paddle._program.running.host import Host
 from paddle._program.running.lod_tensor import LoDTensor, offsets
 
@@ -33,7 +33,7 @@ def _of_lowered(op: Operator) -> None:
 )
 def _matrix_nms(host: Host, op: Operator) -> None:
     """(label, lowered score, box) of each image, the best first, all labels together."""
-    boxes_of_four(op)
+    check_corners(op, 4)
     scores, boxes = array_of(host, op, "Scores"), array_of(host, op, "BBoxes")
     counts, rows, numbers = [], [], []
     for image, (score, box) in enumerate(zip(scores, boxes, strict=True)):

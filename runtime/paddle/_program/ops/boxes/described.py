@@ -38,7 +38,22 @@ def array_of(host: Host, op: Operator, slot: str) -> np.ndarray:
 
 
 def ends_of(host: Host, op: Operator, slot: str) -> list[int]:
-    """Where the rows of each image begin and end; all are of one where none says so."""
+    """Where the rows of each image begin and end, as is told, by how many each has or as sequences; all are
+    of one where none says so."""
+    if op.inputs.get("RoisLod"):
+        return as_told(host.input(op, "RoisLod"))
+    if op.inputs.get("RoisNum"):
+        return from_counts(host.input(op, "RoisNum"))
     value = host.input(op, slot)
     lod = value.lod() if isinstance(value, LoDTensor) else []
     return list(lod[-1]) if lod else [0, len(np.asarray(value))]
+
+
+def as_told(ends: object) -> list[int]:
+    """The same of offsets that a variable holds."""
+    return [int(each) for each in np.asarray(ends).reshape(-1)]
+
+
+def from_counts(counts: object) -> list[int]:
+    """Where rows begin and end of which there are so many for each image."""
+    return [0, *np.cumsum(np.asarray(counts).reshape(-1).astype(int)).tolist()]

@@ -8,12 +8,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from paddle._absent import NotInThisRelease
 from paddle._program.description.operator import Operator
+from paddle._program.errors import BadProgram
 from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.boxes.described import array_of, described, ends_of, say, shape_of
+from paddle._program.ops.boxes.polygons import polygon_shares
 from paddle._program.running.host import Host
 from paddle._program.running.lod_tensor import LoDTensor, offsets
+
+CORNERS = (4, 8, 16, 24, 32)
+"""How many numbers say a box, or a polygon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,9 @@ def kept(
 
 def shares(box: np.ndarray, others: np.ndarray, normalized: bool) -> np.ndarray:
     """How much a box and others overlap; not at all where one ends before the other begins. A box that ends
-    before it begins has no area."""
+    before it begins has no area. Polygons of more numbers overlap as they lie."""
+    if len(box) > 4:
+        return polygon_shares(box, others)
     one = 0.0 if normalized else 1.0
     apart = (box[:2] > others[:, 2:]).any(1) | (box[2:] < others[:, :2]).any(1)
     shared = (np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2]) + one).prod(1)
@@ -71,10 +77,14 @@ def _areas(boxes: np.ndarray, one: float) -> np.ndarray:
     return np.where((sides < 0).any(1), 0.0, (sides + one).prod(1))
 
 
-def boxes_of_four(op: Operator) -> None:
-    """Refuse polygons."""
-    if (sides := shape_of(op, "BBoxes")[-1]) != 4:
-        raise NotInThisRelease(f"operator {op.type!r} takes boxes of four numbers, not polygons of {sides}")
+def check_corners(op: Operator, *counts: int) -> None:
+    """Refuse what has not one of so many numbers: 4 of a box, more of a polygon."""
+    if (count := shape_of(op, "BBoxes")[-1]) not in counts:
+        raise BadProgram(f"operator {op.type!r} takes boxes of {_listed(counts)} numbers, not of {count}")
+
+
+def _listed(counts: tuple[int, ...]) -> str:
+    return " or ".join(map(str, counts))
 
 
 def _of_kept(op: Operator) -> None:
@@ -97,7 +107,7 @@ def _of_kept(op: Operator) -> None:
 )
 def _multiclass_nms(host: Host, op: Operator) -> None:
     """(label, score, box) of what is kept of each image, by label, the best first."""
-    boxes_of_four(op)
+    check_corners(op, *CORNERS)
     images = [_chosen(op, image) for image in _images(host, op)]
     rows = [row for each in images for row in each]
     ends = offsets(map(len, images))

@@ -11,7 +11,7 @@ import numpy as np
 
 from paddle._program.description.operator import Operator
 from paddle._program.lowering.op_rows import hosts
-from paddle._program.ops.boxes.described import described, say
+from paddle._program.ops.boxes.described import array_of, described, ends_of, say
 from paddle._program.ops.boxes.pixels import joined
 from paddle._program.ops.tags import tensor_of
 from paddle._program.running.host import Host
@@ -21,6 +21,7 @@ def _of_levels(op: Operator) -> None:
     given = described(op, "FpnRois")
     say(op, "MultiFpnRois", (-1, 4), given.dtype, given.lod_level)
     say(op, "RestoreIndex", (-1, 1), "int32")
+    say(op, "MultiLevelRoIsNum", (-1,), "int32")
 
 
 @hosts(
@@ -30,14 +31,14 @@ def _of_levels(op: Operator) -> None:
     max_level=5,
     refer_level=4,
     refer_scale=224,
+    pixel_offset=True,
 )
 def _distribute(host: Host, op: Operator) -> None:
     """To each level the regions of about its size, and where each region then is among all of them."""
-    tensor = tensor_of(host, op, "FpnRois")
-    regions, ends = tensor.array(), tensor.lod()[-1]
+    regions, ends = array_of(host, op, "FpnRois"), ends_of(host, op, "FpnRois")
     first, last = int(op.attr("min_level")), int(op.attr("max_level"))
     sides = regions[:, 2:] - regions[:, :2]
-    area = np.where((sides < 0).any(1), 0.0, (sides + 1).prod(1))
+    area = np.where((sides < 0).any(1), 0.0, (sides + int(op.attr("pixel_offset"))).prod(1))
     scale = np.sqrt(area) / op.attr("refer_scale")
     level = np.floor(np.log2(scale + np.float32(1e-6)) + op.attr("refer_level")).astype(int)
     level = np.clip(level, first, last)
@@ -45,6 +46,8 @@ def _distribute(host: Host, op: Operator) -> None:
     for index, rows in enumerate(chosen):
         parts = [regions[rows[(rows >= start) & (rows < end)]] for start, end in pairwise(ends)]
         host.give(op, "MultiFpnRois", joined(parts), index)
+        if op.outputs.get("MultiLevelRoIsNum"):
+            host.give(op, "MultiLevelRoIsNum", np.array([len(each) for each in parts], np.int32), index)
     order = np.concatenate(chosen)
     place = np.empty((len(order), 1), np.int32)
     place[order, 0] = np.arange(len(order))

@@ -8,7 +8,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.op_rows import hosts
 from paddle._program.ops.boxes.described import array_of, described, say
-from paddle._program.ops.boxes.keeping import boxes_of_four, kept, shares
+from paddle._program.ops.boxes.keeping import CORNERS, check_corners, kept, shares
 from paddle._program.running.host import Host
 from paddle._program.running.lod_tensor import LoDTensor, offsets
 
@@ -32,7 +32,7 @@ def _of_merged(op: Operator) -> None:
 def _locality_aware_nms(host: Host, op: Operator) -> None:
     """(label, score, box) of each image. A box that overlaps the one before it is merged with that, each as
     much as its score says, which are added up."""
-    boxes_of_four(op)
+    check_corners(op, *CORNERS)
     scores = array_of(host, op, "Scores").copy()
     if scores.shape[1] != 1:
         raise BadProgram(f"operator 'locality_aware_nms' takes scores of one class, not {scores.shape[1]}")

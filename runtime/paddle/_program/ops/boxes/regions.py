@@ -11,7 +11,15 @@ import numpy as np
 
 from paddle._program.description.operator import Operator
 from paddle._program.lowering.op_rows import backs, hosts
-from paddle._program.ops.boxes.described import array_of, described, ends_of, say, shape_of
+from paddle._program.ops.boxes.described import (
+    array_of,
+    as_told,
+    described,
+    ends_of,
+    from_counts,
+    say,
+    shape_of,
+)
 from paddle._program.running.host import Host
 from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.tape import Done, Slopes
@@ -76,6 +84,10 @@ def by_regions(ends: list[int]) -> Iterator[tuple[int, int]]:
 
 def ends_then(done: Done) -> list[int]:
     """Where the regions of each image began and ended."""
+    if done.op.inputs.get("RoisLod"):
+        return as_told(done.input("RoisLod"))
+    if done.op.inputs.get("RoisNum"):
+        return from_counts(done.input("RoisNum"))
     value = done.input("ROIs")
     lod = value.lod() if isinstance(value, LoDTensor) else []
     return list(lod[-1]) if lod else [0, len(np.asarray(value))]
@@ -117,13 +129,23 @@ def _weights(first: float, extent: float, count: int, samples: int, side: int) -
 
 def _aligned(op: Operator, region: np.ndarray, sides: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Weights along height and along width."""
-    left, top, right, bottom = (float(each) for each in region * np.float32(op.attr("spatial_scale")))
-    samples = int(op.attr("sampling_ratio"))
-    down = _weights(top, max(bottom - top, 1.0), int(op.attr("pooled_height")), samples, sides[0])
-    return down, _weights(left, max(right - left, 1.0), int(op.attr("pooled_width")), samples, sides[1])
+    is_aligned = bool(op.attr("aligned"))
+    scaled = region * np.float32(op.attr("spatial_scale")) - np.float32(0.5 if is_aligned else 0.0)
+    left, top, right, bottom = (float(each) for each in scaled)
+    least, samples = 0.0 if is_aligned else 1.0, int(op.attr("sampling_ratio"))
+    down = _weights(top, max(bottom - top, least), int(op.attr("pooled_height")), samples, sides[0])
+    return down, _weights(left, max(right - left, least), int(op.attr("pooled_width")), samples, sides[1])
 
 
-@hosts("roi_align", infer=_of_regions, pooled_height=1, pooled_width=1, spatial_scale=1.0, sampling_ratio=-1)
+@hosts(
+    "roi_align",
+    infer=_of_regions,
+    pooled_height=1,
+    pooled_width=1,
+    spatial_scale=1.0,
+    sampling_ratio=-1,
+    aligned=False,
+)
 def _roi_align(host: Host, op: Operator) -> None:
     """Of each cell of a region the mean of samples between pixels."""
     x, regions = array_of(host, op, "X"), array_of(host, op, "ROIs")

@@ -86,25 +86,36 @@ def _corners(told: Attrs, x: np.ndarray, grid: np.ndarray) -> Any:
         yield at, np.where(there, share, 0), np.where(there, of_x, 0) * by_x, np.where(there, of_y, 0) * by_y
 
 
+def _around(told: Attrs, x: np.ndarray, grid: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of all corners: which pixels they are, their shares, and the slopes of these by column and by row."""
+    ways = [(row * x.shape[3] + column, *rest) for (row, column), *rest in _corners(told, x, grid)]
+    stacked = (np.stack(each).reshape(len(ways), len(x), -1) for each in zip(*ways, strict=True))
+    places, shares, by_x, by_y = stacked
+    return places, shares.astype(x.dtype), np.stack([by_x, by_y], -1)
+
+
+def _lines(x: np.ndarray) -> np.ndarray:
+    """Each channel of images as one line."""
+    return np.ascontiguousarray(x).reshape(*x.shape[:2], -1)
+
+
 def _read(told: Attrs, x: np.ndarray, grid: np.ndarray) -> np.ndarray:
-    batch = np.arange(len(x))[:, None, None]
-    found = 0.0
-    for (row, column), share, _, _ in _corners(told, x, grid):
-        found = found + x[batch, :, row, column] * share[..., None]
-    return np.moveaxis(np.asarray(found), -1, 1)
+    from paddle._engine.kernels.grids import read  # loads numba
+
+    places, shares, _ = _around(told, x, grid)
+    found = np.empty((*x.shape[:2], places.shape[2]), x.dtype)
+    read(_lines(x), places, shares, found)
+    return found.reshape(*x.shape[:2], *grid.shape[1:3])
 
 
 def _read_back(told: Attrs, arrays: Any, outs: Any, came: np.ndarray) -> list[Any]:
+    from paddle._engine.kernels.grids import read_back  # loads numba
+
     x, grid = arrays
-    batch, slope = np.arange(len(x))[:, None, None], np.moveaxis(came, 1, -1)
-    of_x, of_grid = np.zeros(x.shape), np.zeros(grid.shape)
-    for (row, column), share, by_x, by_y in _corners(told, x, grid):
-        put: Any = (batch, slice(None), row, column)
-        np.add.at(of_x, put, slope * share[..., None])
-        there = (x[batch, :, row, column] * slope).sum(-1)
-        of_grid[..., 0] += there * by_x
-        of_grid[..., 1] += there * by_y
-    return [of_x, of_grid]
+    places, shares, slopes = _around(told, x, grid)
+    of_x, of_shares = np.empty(_lines(x).shape, x.dtype), np.empty(shares.shape, x.dtype)
+    read_back(_lines(x), places, shares, _lines(came), of_x, of_shares)
+    return [of_x.reshape(x.shape), np.einsum("knp,knpc->npc", of_shares, slopes).reshape(grid.shape)]
 
 
 def _shape(told: Attrs, x: Shape, grid: Shape) -> Shape:

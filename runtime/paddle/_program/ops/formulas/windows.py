@@ -26,43 +26,42 @@ def _counts(sizes: Sequence[int], told: Attrs) -> list[int]:
     return found
 
 
-def _parts(told: Attrs, counts: Sequence[int]) -> Any:
-    """For each element of a window, by its number, where in a padded image it lies in all windows."""
-    rows, columns = told["kernel_sizes"]
-    for at in range(rows * columns):
-        starts = (at // columns * told["dilations"][0], at % columns * told["dilations"][1])
-        ends = [
-            start + stride * (count - 1) + 1
-            for start, stride, count in zip(starts, told["strides"], counts, strict=True)
-        ]
-        yield at, *(slice(*each) for each in zip(starts, ends, told["strides"], strict=True))
+def _frame(told: Attrs, counts: Sequence[int]) -> Any:
+    """The windows as kernels are told of them (kernels/images.py)."""
+    return (
+        *told["kernel_sizes"],
+        *told["strides"],
+        *told["paddings"][:2],
+        *counts,
+        *told["dilations"],
+    )
 
 
 def _unfolded(told: Attrs, x: np.ndarray) -> np.ndarray:
-    top, left, bottom, right = told["paddings"]
-    counts = _counts(x.shape[2:], told)
-    padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
-    size = int(np.prod(told["kernel_sizes"]))
-    found = np.empty((*x.shape[:2], size, *counts), x.dtype)
-    for at, rows, columns in _parts(told, counts):
-        found[:, :, at] = padded[:, :, rows, columns]
-    return found.reshape(len(x), x.shape[1] * size, -1)
+    from paddle._engine.kernels.images import unfold  # loads numba
+
+    frame = _frame(told, _counts(x.shape[2:], told))
+    size, places = x.shape[1] * frame[0] * frame[1], frame[6] * frame[7]
+    found, images = np.empty((len(x), size, places), x.dtype), np.ascontiguousarray(x)
+    for number in range(len(x)):
+        unfold(images[number : number + 1], frame, 0, found[number, :, None])
+    return found
 
 
 def _folded(told: Attrs, x: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    top, left, bottom, right = told["paddings"]
-    counts = _counts(sizes, told)
-    size = int(np.prod(told["kernel_sizes"]))
-    if x.shape[1] % size or x.shape[2] != int(np.prod(counts)):
+    from paddle._engine.kernels.images import fold  # loads numba
+
+    frame = _frame(told, _counts(sizes, told))
+    size, places = frame[0] * frame[1], frame[6] * frame[7]
+    if x.shape[1] % size or x.shape[2] != places:
         raise ValueError(
-            f"{list(x.shape)} is not (n, a multiple of {size}, {int(np.prod(counts))}), which windows of "
+            f"{list(x.shape)} is not (n, a multiple of {size}, {places}), which windows of "
             f"{list(told['kernel_sizes'])} in {list(sizes)} are"
         )
-    parts = x.reshape(len(x), -1, size, *counts)
-    found = np.zeros((*parts.shape[:2], sizes[0] + top + bottom, sizes[1] + left + right), x.dtype)
-    for at, rows, columns in _parts(told, counts):
-        found[:, :, rows, columns] += parts[:, :, at]
-    return found[:, :, top : top + sizes[0], left : left + sizes[1]]
+    found, parts = np.zeros((len(x), x.shape[1] // size, *sizes), x.dtype), np.ascontiguousarray(x)
+    for number in range(len(x)):
+        fold(parts[number, :, None], frame, 0, found[number : number + 1])
+    return found
 
 
 def _unfold_shape(told: Attrs, x: Shape) -> Shape:
@@ -104,13 +103,13 @@ Formula(
 
 
 def _unpooled(told: Attrs, x: np.ndarray, places: np.ndarray) -> np.ndarray:
-    rows, columns = told["output_size"]
-    found = np.zeros((*x.shape[:2], rows * columns), x.dtype)
+    sizes = tuple(told["output_size"])
+    found = np.zeros((*x.shape[:2], int(np.prod(sizes))), x.dtype)
     flat = places.reshape(*x.shape[:2], -1).astype(np.int64)
-    if flat.size and flat.max() >= rows * columns:
-        raise ValueError(f"a place of {int(flat.max())} is not in an image of {rows} x {columns}")
+    if flat.size and flat.max() >= found.shape[2]:
+        raise ValueError(f"a place of {int(flat.max())} is not in {' x '.join(map(str, sizes))}")
     np.put_along_axis(found, flat, x.reshape(flat.shape), 2)
-    return found.reshape(*x.shape[:2], rows, columns)
+    return found.reshape(*x.shape[:2], *sizes)
 
 
 def _unpooled_back(told: Attrs, arrays: Any, outs: Any, came: np.ndarray) -> list[Any]:
@@ -119,28 +118,29 @@ def _unpooled_back(told: Attrs, arrays: Any, outs: Any, came: np.ndarray) -> lis
     return [np.take_along_axis(came.reshape(*x.shape[:2], -1), flat, 2).reshape(x.shape), None]
 
 
-Formula(
-    "unpool",
-    "X Indices",
-    "Out",
-    _unpooled,
-    _unpooled_back,
-    lambda told, x, places: (*x[:2], *told["output_size"]),
-).register(
-    unpooling_type="max",
-    ksize=(1, 1),
-    strides=(1, 1),
-    paddings=(0, 0),
-    output_size=(1, 1),
-    data_format="NCHW",
-)
+for _type, _axes, _format in (("unpool", 2, "NCHW"), ("unpool3d", 3, "NCDHW")):
+    Formula(
+        _type,
+        "X Indices",
+        "Out",
+        _unpooled,
+        _unpooled_back,
+        lambda told, x, places: (*x[:2], *told["output_size"]),
+    ).register(
+        unpooling_type="max",
+        ksize=(1,) * _axes,
+        strides=(1,) * _axes,
+        paddings=(0,) * _axes,
+        output_size=(1,) * _axes,
+        data_format=_format,
+    )
 
 
 def _shifted(told: Attrs, x: np.ndarray, *, back: bool = False) -> np.ndarray:
     is_last = told["data_format"] == "NHWC"
     turned = np.moveaxis(x, -1, 1) if is_last else x
     if len(x) % told["seg_num"]:
-        raise ValueError(f"{len(x)} images are no segments of {told['seg_num']}")
+        raise ValueError(f"{len(x)} images are not segments of {told['seg_num']}")
     steps = turned.reshape(-1, told["seg_num"], *turned.shape[1:])
     first, second = (int(steps.shape[2] * told["shift_ratio"] * times) for times in (1, 2))
     found, (early, late) = np.zeros_like(steps), ((-1, 1) if back else (1, -1))

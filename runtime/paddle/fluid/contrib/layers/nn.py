@@ -6,10 +6,20 @@ from paddle._program.description.variable import Variable
 from paddle._program.writing.layer_helper import LayerHelper
 from paddle._program.writing.sparse_embedding import sparse_embedding
 from paddle.fluid._listed import lacking
+from paddle.fluid.contrib.layers.parts import fused_embedding_seq_pool, partial_concat, partial_sum
 from paddle.fluid.contrib.layers.trees import tdm_child, tdm_sampler
 from paddle.fluid.layers.detection.keeping import multiclass_nms2
 
-__all__ = ["multiclass_nms2", "shuffle_batch", "sparse_embedding", "tdm_child", "tdm_sampler"]
+__all__ = [
+    "fused_embedding_seq_pool",
+    "multiclass_nms2",
+    "partial_concat",
+    "partial_sum",
+    "shuffle_batch",
+    "sparse_embedding",
+    "tdm_child",
+    "tdm_sampler",
+]
 
 
 def shuffle_batch(x: Variable, seed: int | Variable | None = None) -> Variable:

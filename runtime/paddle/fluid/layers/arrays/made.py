@@ -124,9 +124,10 @@ def _drawn(
     if str(numpy_dtype(kind)) not in dtypes or (out is not None and out.dtype != kind):
         told = "" if out is None else f" and out, which is of {out.dtype.name.lower()}, of the same"
         raise BadArgument(f"{layer}: dtype is {' or '.join(dtypes)}{told}, not {dtype!r}")
-    helper = LayerHelper(layer)
+    is_named = name is not None and type == "randint"  # which calls what it gives by the name alone
+    helper = LayerHelper(layer, name=None if is_named else name)
     made = out
-    if made is None and name is not None:
+    if made is None and is_named:
         made = helper.create_variable(name=name, dtype=kind)
     elif made is None:
         made = helper.create_variable_for_type_inference(kind)
@@ -149,7 +150,7 @@ def randn(
         raise BadArgument("randn: shape holds one size or more")
     attrs = {"shape": [int(size) for size in shape], "mean": 0.0, "std": 1.0, "seed": 0}
     kinds = ("float32", "float64")
-    return _drawn("gaussian_random", {}, attrs, out, dtype or "float32", kinds, stop_gradient, None)
+    return _drawn("gaussian_random", {}, attrs, out, dtype or "float32", kinds, stop_gradient, name)
 
 
 def randperm(

@@ -12,10 +12,15 @@ __all__: list[str] = []
 
 
 def chosen(
-    type: str, inputs: Mapping[str, Any], outs: Mapping[str, Any], attrs: Mapping[str, Any] | None = None
+    type: str,
+    inputs: Mapping[str, Any],
+    outs: Mapping[str, Any],
+    attrs: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    layer: str = "",
 ) -> list[Variable]:
     """What it gives, in slots; a dtype that is None is that of the first input."""
-    made = several(type, inputs, outs, attrs)
+    made = several(type, inputs, outs, attrs, name, layer)
     for each in made:
         each.stop_gradient = True
     return made

@@ -20,7 +20,7 @@ def iou_similarity(
     """(boxes of x, boxes of y): what both cover as a share of what either does. ``box_normalized``: ends are
     places, not pixels that lie within."""
     attrs = {"box_normalized": box_normalized}
-    return chosen("iou_similarity", {"X": x, "Y": y}, {"Out": None}, attrs)[0]
+    return chosen("iou_similarity", {"X": x, "Y": y}, {"Out": None}, attrs, name)[0]
 
 
 def box_coder(
@@ -44,12 +44,12 @@ def box_coder(
         inputs["PriorBoxVar"] = prior_box_var
     elif prior_box_var is not None:
         attrs["variance"] = [float(each) for each in prior_box_var]
-    return chosen("box_coder", inputs, {"OutputBox": None}, attrs)[0]
+    return chosen("box_coder", inputs, {"OutputBox": None}, attrs, name)[0]
 
 
 def box_clip(input: Variable, im_info: Variable, name: str | None = None) -> Variable:
     """Boxes held within their images, of which ``im_info`` says height, width and scale."""
-    return chosen("box_clip", {"Input": input, "ImInfo": im_info}, {"Output": None})[0]
+    return chosen("box_clip", {"Input": input, "ImInfo": im_info}, {"Output": None}, name=name)[0]
 
 
 def box_decoder_and_assign(
@@ -66,11 +66,11 @@ def box_decoder_and_assign(
     inputs = {"PriorBox": prior_box, "PriorBoxVar": prior_box_var}
     inputs |= {"TargetBox": target_box, "BoxScore": box_score}
     outs = {"DecodeBox": None, "OutputAssignBox": None}
-    boxes, best = chosen("box_decoder_and_assign", inputs, outs, {"box_clip": box_clip})
+    boxes, best = chosen("box_decoder_and_assign", inputs, outs, {"box_clip": box_clip}, name)
     return boxes, best
 
 
 def polygon_box_transform(input: Variable, name: str | None = None) -> Variable:
     """Where corners lie, x and y by turns along the channels, from how far each pixel says, of which four go
     to a step."""
-    return chosen("polygon_box_transform", {"Input": input}, {"Output": None})[0]
+    return chosen("polygon_box_transform", {"Input": input}, {"Output": None}, name=name)[0]

@@ -26,7 +26,7 @@ def multiclass_nms(
     """(label, score, box) of what is kept, an image's after another's: at most ``keep_top_k`` of an image,
     of at most ``nms_top_k`` of a class whose score is above a threshold. ``bboxes`` are (n, boxes, 4) and
     ``scores`` (n, classes, boxes), or sequences (boxes, classes, 4) and (boxes, classes)."""
-    found: Variable = multiclass_nms2(
+    found: Variable = overlapping(
         bboxes,
         scores,
         score_threshold,
@@ -36,6 +36,7 @@ def multiclass_nms(
         normalized,
         nms_eta,
         background_label,
+        name=name,
     )
     return found
 
@@ -55,6 +56,25 @@ def multiclass_nms2(
 ) -> Any:
     """``fluid.layers.multiclass_nms`` and, where ``return_index``, the number of each box that is kept among
     all boxes of all images."""
+    told = (score_threshold, nms_top_k, keep_top_k, nms_threshold, normalized, nms_eta, background_label)
+    return overlapping(bboxes, scores, *told, return_index=return_index, name=name, layer="multiclass_nms2")
+
+
+def overlapping(
+    bboxes: Variable,
+    scores: Variable,
+    score_threshold: float,
+    nms_top_k: int,
+    keep_top_k: int,
+    nms_threshold: float = 0.3,
+    normalized: bool = True,
+    nms_eta: float = 1.0,
+    background_label: int = 0,
+    return_index: bool = False,
+    name: str | None = None,
+    layer: str = "multiclass_nms",
+) -> Any:
+    """What is kept and, where ``return_index``, its numbers; ``layer``: what they are called after."""
     attrs = {
         "background_label": background_label,
         "score_threshold": score_threshold,
@@ -66,8 +86,8 @@ def multiclass_nms2(
     }
     inputs = {"BBoxes": bboxes, "Scores": scores}
     if not return_index:
-        return chosen("multiclass_nms", inputs, {"Out": None}, attrs)[0]
-    out, index = chosen("multiclass_nms2", inputs, {"Out": None, "Index": "int32"}, attrs)
+        return chosen("multiclass_nms", inputs, {"Out": None}, attrs, name, layer)[0]
+    out, index = chosen("multiclass_nms2", inputs, {"Out": None, "Index": "int32"}, attrs, name, layer)
     return out, index
 
 
@@ -98,7 +118,7 @@ def matrix_nms(
         "normalized": normalized,
     }
     outs = {"Out": None, "Index": "int32"}
-    out, index = chosen("matrix_nms", {"BBoxes": bboxes, "Scores": scores}, outs, attrs)
+    out, index = chosen("matrix_nms", {"BBoxes": bboxes, "Scores": scores}, outs, attrs, name)
     return (out, index) if return_index else out
 
 
@@ -127,4 +147,5 @@ def locality_aware_nms(
         "keep_top_k": keep_top_k,
         "normalized": normalized,
     }
-    return chosen("locality_aware_nms", {"BBoxes": bboxes, "Scores": scores}, {"Out": None}, attrs)[0]
+    inputs = {"BBoxes": bboxes, "Scores": scores}
+    return chosen("locality_aware_nms", inputs, {"Out": None}, attrs, name)[0]

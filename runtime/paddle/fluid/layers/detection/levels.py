@@ -47,7 +47,7 @@ def collect_fpn_proposals(
     count = max_level - min_level + 1
     inputs = {"MultiLevelRois": list(multi_rois[:count]), "MultiLevelScores": list(multi_scores[:count])}
     attrs = {"post_nms_topN": post_nms_top_n}
-    return chosen("collect_fpn_proposals", inputs, {"FpnRois": None}, attrs)[0]
+    return chosen("collect_fpn_proposals", inputs, {"FpnRois": None}, attrs, name)[0]
 
 
 def retinanet_detection_output(

@@ -27,7 +27,7 @@ def bipartite_match(
         "dist_threshold": 0.5 if dist_threshold is None else dist_threshold,
     }
     outs = {"ColToRowMatchIndices": "int32", "ColToRowMatchDist": None}
-    indices, distances = chosen("bipartite_match", {"DistMat": dist_matrix}, outs, attrs)
+    indices, distances = chosen("bipartite_match", {"DistMat": dist_matrix}, outs, attrs, name)
     return indices, distances
 
 
@@ -44,5 +44,5 @@ def target_assign(
     if negative_indices is not None:
         inputs["NegIndices"] = negative_indices
     outs = {"Out": None, "OutWeight": "float32"}
-    out, weight = chosen("target_assign", inputs, outs, {"mismatch_value": mismatch_value or 0})
+    out, weight = chosen("target_assign", inputs, outs, {"mismatch_value": mismatch_value or 0}, name)
     return out, weight

@@ -50,7 +50,7 @@ def prior_box(
         "min_max_aspect_ratios_order": min_max_aspect_ratios_order,
     }
     outs = {"Boxes": None, "Variances": None}
-    boxes, variances = chosen("prior_box", {"Input": input, "Image": image}, outs, attrs)
+    boxes, variances = chosen("prior_box", {"Input": input, "Image": image}, outs, attrs, name)
     return boxes, variances
 
 
@@ -92,7 +92,7 @@ def density_prior_box(
         "flatten_to_2d": flatten_to_2d,
     }
     outs = {"Boxes": None, "Variances": None}
-    boxes, variances = chosen("density_prior_box", {"Input": input, "Image": image}, outs, attrs)
+    boxes, variances = chosen("density_prior_box", {"Input": input, "Image": image}, outs, attrs, name)
     return boxes, variances
 
 
@@ -116,7 +116,6 @@ def anchor_generator(
         "stride": [float(each) for each in stride],
         "offset": offset,
     }
-    anchors, variances = chosen(
-        "anchor_generator", {"Input": input}, {"Anchors": None, "Variances": None}, attrs
-    )
+    outs = {"Anchors": None, "Variances": None}
+    anchors, variances = chosen("anchor_generator", {"Input": input}, outs, attrs, name)
     return anchors, variances

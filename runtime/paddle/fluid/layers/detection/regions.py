@@ -20,12 +20,14 @@ def roi_pool(
     pooled_height: int = 1,
     pooled_width: int = 1,
     spatial_scale: float = 1.0,
+    rois_lod: Variable | None = None,
 ) -> Variable:
     """Of each part of each region the greatest, (regions, channels, height, width). ``rois``: sequences of
-    boxes in pixels, of which ``spatial_scale`` makes those of ``input``."""
+    boxes in pixels, of which ``spatial_scale`` makes those of ``input``. ``rois_lod``: where the regions of
+    each image begin, and the end, whatever sequences ``rois`` are."""
     attrs = {"pooled_height": pooled_height, "pooled_width": pooled_width, "spatial_scale": spatial_scale}
     outs = {"Out": None, "Argmax": "int64"}
-    out, places = several("roi_pool", {"X": input, "ROIs": rois}, outs, attrs)
+    out, places = several("roi_pool", {"X": input, "ROIs": rois, **_begins(rois_lod)}, outs, attrs)
     places.stop_gradient = True
     return out
 
@@ -38,6 +40,7 @@ def roi_align(
     spatial_scale: float = 1.0,
     sampling_ratio: int = -1,
     name: str | None = None,
+    rois_lod: Variable | None = None,
 ) -> Variable:
     """As ``roi_pool``, with the mean of ``sampling_ratio`` samples to a side between pixels, of as many as a
     part has pixels if it is not above 0."""
@@ -47,7 +50,11 @@ def roi_align(
         "spatial_scale": spatial_scale,
         "sampling_ratio": sampling_ratio,
     }
-    return appended("roi_align", {"X": input, "ROIs": rois}, attrs, name=name)
+    return appended("roi_align", {"X": input, "ROIs": rois, **_begins(rois_lod)}, attrs, name=name)
+
+
+def _begins(rois_lod: Variable | None) -> dict[str, Variable]:
+    return {} if rois_lod is None else {"RoisLod": rois_lod}
 
 
 def sigmoid_focal_loss(

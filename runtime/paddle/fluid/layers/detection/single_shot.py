@@ -8,16 +8,10 @@ from typing import Any
 
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
-from paddle.fluid.layers.arithmetic import (
-    elementwise_add,
-    elementwise_div,
-    elementwise_mul,
-    reduce_sum,
-    scale,
-)
+from paddle.fluid.layers.arithmetic import reduce_sum
 from paddle.fluid.layers.detection.chosen import chosen, listed
 from paddle.fluid.layers.detection.geometry import box_coder, iou_similarity
-from paddle.fluid.layers.detection.keeping import multiclass_nms2
+from paddle.fluid.layers.detection.keeping import overlapping
 from paddle.fluid.layers.detection.matching import bipartite_match, target_assign
 from paddle.fluid.layers.detection.priors import prior_box
 from paddle.fluid.layers.images import conv2d
@@ -48,7 +42,7 @@ def detection_output(
     chances = transpose(softmax(scores), [0, 2, 1])
     chances.stop_gradient = True
     told = (score_threshold, nms_top_k, keep_top_k, nms_threshold)
-    return multiclass_nms2(boxes, chances, *told, return_index=return_index)
+    return overlapping(boxes, chances, *told, return_index=return_index, layer="detection_output")
 
 
 def ssd_loss(
@@ -88,11 +82,13 @@ def ssd_loss(
         box_coder(prior_box, prior_box_var, gt_box), matches, mismatch_value=background_label
     )
     right, weight = target_assign(labels, matches, negative, background_label)
-    said = elementwise_mul(softmax_with_cross_entropy(logits, _column(right)), _flat(weight))
-    placed = elementwise_mul(smooth_l1(flatten(location, axis=2), _flat(wanted)), _flat(counts))
-    loss = elementwise_add(scale(said, conf_loss_weight), scale(placed, loc_loss_weight))
+    cost = softmax_with_cross_entropy(logits, _column(right))
+    assert isinstance(cost, Variable)
+    said = cost * _flat(weight)
+    placed = smooth_l1(flatten(location, axis=2), _flat(wanted)) * _flat(counts)
+    loss = conf_loss_weight * said + loc_loss_weight * placed
     loss = reduce_sum(reshape(loss, [-1, priors]), dim=1, keep_dim=True)
-    return elementwise_div(loss, reduce_sum(_flat(counts))) if normalize else loss
+    return loss / reduce_sum(_flat(counts)) if normalize else loss
 
 
 def _mined(
@@ -175,8 +171,9 @@ def _joined(found: list[list[Variable]], classes: int) -> list[Variable]:
     if len(found[0]) == 1:
         return [each[0] for each in found]
     rows = zip(found[:2], (4, classes), strict=True)
+    boxes = [concat([flatten(one, axis=3) for one in each]) for each in found[2:]]
     said = [reshape(concat(each, axis=1), [0, -1, size]) for each, size in rows]
-    return said + [concat([flatten(one, axis=3) for one in each]) for each in found[2:]]
+    return said + boxes
 
 
 def _sizes(

@@ -114,7 +114,7 @@ def generate_proposals(
     attrs = {"pre_nms_topN": pre_nms_top_n, "post_nms_topN": post_nms_top_n}
     attrs |= {"nms_thresh": nms_thresh, "min_size": min_size, "eta": eta}
     outs = {"RpnRois": bbox_deltas.dtype, "RpnRoiProbs": None, "RpnRoisLod": "int32"}
-    regions, chances, ends = chosen("generate_proposals", inputs, outs, attrs)
+    regions, chances, ends = chosen("generate_proposals", inputs, outs, attrs, name)
     return (regions, chances, ends) if return_rois_num else (regions, chances)
 
 

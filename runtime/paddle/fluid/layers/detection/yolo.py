@@ -41,7 +41,8 @@ def yolo_box(
         "clip_bbox": clip_bbox,
         "scale_x_y": scale_x_y,
     }
-    boxes, scores = chosen("yolo_box", {"X": x, "ImgSize": img_size}, {"Boxes": None, "Scores": None}, attrs)
+    outs = {"Boxes": None, "Scores": None}
+    boxes, scores = chosen("yolo_box", {"X": x, "ImgSize": img_size}, outs, attrs, name)
     return boxes, scores
 
 
@@ -78,6 +79,6 @@ def yolov3_loss(
         "scale_x_y": scale_x_y,
     }
     outs = {"Loss": None, "ObjectnessMask": None, "GTMatchMask": "int32"}
-    loss, surety, matched = several("yolov3_loss", inputs, outs, attrs)
+    loss, surety, matched = several("yolov3_loss", inputs, outs, attrs, name)
     surety.stop_gradient = matched.stop_gradient = True
     return loss

@@ -8,17 +8,24 @@ from paddle import _absent
 from paddle._fleet import role_makers
 from paddle._fleet.general_role import GeneralRoleMaker
 from paddle._fleet.place import Role
-from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
+from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase, UserDefinedCollectiveRoleMaker
 
-__all__ = ["GeneralRoleMaker", "PaddleCloudRoleMaker", "Role", "RoleMakerBase", "UserDefinedRoleMaker"]
+__all__ = [
+    "GeneralRoleMaker",
+    "PaddleCloudRoleMaker",
+    "Role",
+    "RoleMakerBase",
+    "UserDefinedCollectiveRoleMaker",
+    "UserDefinedRoleMaker",
+]
 
 _LATER = {
     **dict.fromkeys(
         ("MPIRoleMaker", "MPISymetricRoleMaker"),
-        "roles come from the environment (PaddleCloudRoleMaker) or the program",
+        "roles come from the environment, which python -m paddle.distributed.launch sets "
+        "(PaddleCloudRoleMaker), or from the program (UserDefinedRoleMaker)",
     ),
     "HeterRoleMaker": "all processes compute on the CPU",
-    "UserDefinedCollectiveRoleMaker": "training is with parameter servers",
 }
 
 

@@ -7,7 +7,6 @@ from paddle import _absent
 _LATER = {
     "fleet_barrier_util": "workers wait for each other by fleet.util.barrier()",
     "http_server": "processes meet at the parameter servers",
-    "utils": "programs are read by fluid.io and paddle.static",
 }
 
 

@@ -7,14 +7,19 @@ from typing import Any
 from paddle._fleet.absent_names import PSLIB, refuse
 from paddle._fleet.older import OlderFleet, OlderOptimizer
 from paddle._fleet.older_strategies import StrategyFactory
+from paddle.fluid._listed import lacking
 
 __all__ = ["DownpourOptimizer", "PSLib", "fleet"]
+
+__getattr__ = lacking(__name__)
 
 DownpourOptimizer = OlderOptimizer
 
 
 class PSLib(OlderFleet):
     """One process's."""
+
+    _spreads = True
 
     def distributed_optimizer(self, optimizer: Any, strategy: Any = None) -> OlderOptimizer:
         """The optimizer of the job. ``strategy``: its settings, a dict; they change nothing here."""

@@ -1,0 +1,1 @@
+"""Convolutions of images, by products of matrices."""

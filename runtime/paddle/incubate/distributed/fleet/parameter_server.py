@@ -1,0 +1,5 @@
+"""``paddle.fluid.incubate.fleet.parameter_server``, by its name in 2.5 and 2.6."""
+
+from paddle._aliases import alias
+
+alias(__name__, "paddle.fluid.incubate.fleet.parameter_server")

@@ -1,0 +1,98 @@
+"""What a launcher says to a server, line by line as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from paddle._pserver.service.ear import Ear, Word
+from paddle._pserver.service.process import _heed
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    ear, mouth = os.pipe()
+    os.set_blocking(ear, False)
+    yield ear, mouth
+    os.close(ear)
+
+
+def heard(ear: int, mouth: int, *pieces: bytes) -> list[Word]:
+    """What is heard until nobody speaks any more."""
+    words: list[Word] = []
+
+    async def listen() -> None:
+        listener = Ear(ear, words.append)
+        listener.listen()
+        for piece in pieces:
+            os.write(mouth, piece)
+            await asyncio.sleep(0)
+            listener.read()
+        os.close(mouth)
+        listener.read()
+
+    asyncio.run(listen())
+    return words
+
+
+def test_words_come_in_pieces_and_several_at_once(pipe: tuple[int, int]) -> None:
+    pieces = (
+        b'{"text": "it was killed", "trai',
+        b'ner": 1, "goes_on": true}\n{"text": "b", "other": "c"}\n{"te',
+    )
+    killed = Word("it was killed", 1, goes_on=True)
+    assert heard(*pipe, *pieces) == [killed, Word("b", other="c")]
+
+
+def test_what_is_no_word_is_told_of_and_passed_over(
+    pipe: tuple[int, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "paddle.pserver"):
+        assert heard(*pipe, b'nonsense\n{"trainer": 1}\n{"text": "b"}\n') == [Word("b")]
+    assert len(caplog.records) == 2
+
+
+def test_where_nobody_speaks_nothing_is_heard() -> None:
+    asyncio.run(_nothing())
+
+
+async def _nothing() -> None:
+    ear = Ear(None, lambda word: pytest.fail("there is nobody"))
+    ear.listen()
+    ear.read()
+
+
+def test_who_is_told_to_stop_hears_first_what_was_said_of_why_and_came_later(pipe: tuple[int, int]) -> None:
+    ear, mouth = pipe
+    said: list[str] = []
+    hub: Any = SimpleNamespace(stop=said.append)
+
+    async def stop() -> None:
+        listener = Ear(ear, lambda word: said.append(word.text))
+        _heed(listener, hub, os.getppid())
+        os.write(mouth, b'{"text": "trainer-1 was killed"}\n')
+        while len(said) < 2:
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(stop(), 30))
+    os.close(mouth)
+    assert said == ["trainer-1 was killed", "the pserver was told to stop"]
+
+
+def test_who_is_told_to_stop_by_the_end_of_its_parent_stops_at_once(pipe: tuple[int, int]) -> None:
+    ear, mouth = pipe
+    said: list[str] = []
+    hub: Any = SimpleNamespace(stop=said.append)
+
+    async def stop() -> None:
+        _heed(Ear(ear, lambda word: said.append(word.text)), hub, os.getpid())
+        assert said == ["the pserver was told to stop"]
+
+    asyncio.run(stop())
+    os.close(mouth)
