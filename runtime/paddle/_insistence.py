@@ -55,6 +55,8 @@ class _Alarm:
         return signal.getsignal(signal.SIGALRM) == self._ring
 
     def _ring(self, signum: int, frame: FrameType | None) -> None:
+        if _Hook.is_above(frame):
+            return  # what it raised there would be lost: the timer rings again
         error = self.give_back()
         if error is not None and _is_running():
             raise error.with_traceback(None)
@@ -77,6 +79,13 @@ class _Hook:
             _alarm.set(error)
         else:
             self._before(unraisable)
+
+    @classmethod
+    def is_above(cls, frame: FrameType | None) -> bool:
+        """Whether a hook waits for this frame, or is it."""
+        while frame is not None and frame.f_code is not cls.__call__.__code__:
+            frame = frame.f_back
+        return frame is not None
 
 
 def insist(kind: type[BaseException]) -> None:

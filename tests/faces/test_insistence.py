@@ -60,6 +60,22 @@ def test_it_ends_what_the_program_waits_for_and_nothing_is_printed_of_it(pressed
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
 
+def test_an_alarm_that_rings_while_python_tells_of_the_next_error_rings_again() -> None:
+    rings_there = """
+from paddle import _insistence
+
+def is_running(asked=_insistence._is_running):
+    if _insistence._alarm._is_borrowed():
+        signal.raise_signal(signal.SIGALRM)
+    return asked()
+
+_insistence._FIRST_S, _insistence._is_running = 1000.0, is_running
+insist(KeyboardInterrupt)
+"""
+    done = run(f"{rings_there}{CAUGHT.format('Nested(); _insistence._FIRST_S = 0.001; Pressed()')}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
+
+
 def test_commands_end_by_it() -> None:
     starts = "from paddle.__main__ import main\nmain(['version'])\n"
     done = run(starts + CAUGHT.format("Pressed()"))
