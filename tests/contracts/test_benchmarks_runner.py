@@ -63,6 +63,8 @@ def run(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(runner, "NAMES", ("fake",))
     monkeypatch.setattr(runner, "QUICK", Pace(rounds=3, sample_s=1e-4))
+    for pin in pins(os.environ):
+        monkeypatch.delenv(pin)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     return go
