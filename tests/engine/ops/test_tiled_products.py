@@ -148,7 +148,8 @@ def test_a_number_is_the_sum_of_its_pieces_and_each_has_eight_bits(number: float
 @pytest.mark.parametrize("loops", FOR_MANY)
 @pytest.mark.parametrize("spread", [0, 12], ids=["alike", "of very different sizes"])
 def test_sums_are_as_near_as_those_of_blas(loops: ModuleType, spread: int) -> None:
-    """Each by what its products come to: no number is lost beside a larger one of another row or column."""
+    """Each by what its products come to: no number is lost beside a larger one of another row or column.
+    BLAS has kernels for many processors, which add in orders of their own."""
     rng = np.random.default_rng(9)
     x, y = drawn(9, (96, 700), (700, 128))
     x *= np.exp2(rng.integers(-spread, spread + 1, x.shape)).astype(np.float32)
@@ -160,7 +161,7 @@ def test_sums_are_as_near_as_those_of_blas(loops: ModuleType, spread: int) -> No
     def error(found: np.ndarray) -> float:
         return float(np.sqrt(np.mean(((found - wide[0] @ wide[1]) / (abs(wide[0]) @ abs(wide[1]))) ** 2)))
 
-    assert error(out) < max(error(x @ y), 2.0**-26)
+    assert error(out) < 1.1 * max(error(x @ y), 2.0**-26)
 
 
 @pytest.fixture(params=[products, *FOR_MANY])
