@@ -57,10 +57,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session", autouse=True)
-def hangups_are_heard() -> None:
-    """By what tests start. Behind nohup a test run ignores them, which is inherited; a handler is not."""
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)
+def signals_are_heard() -> None:
+    """By what tests start. Behind nohup, or in the background of a shell, a test run ignores them, which is
+    inherited; a handler is not."""
+    for number, handler in ((signal.SIGHUP, lambda *_: None), (signal.SIGINT, signal.default_int_handler)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
