@@ -187,7 +187,7 @@ TABLE = (
     Row("metric", "metric _engine.auc static.measures tensor", "numpy"),
     Row("metric.__init__", "_public_names", "importlib"),
     Row("inference", "_public_names version", "importlib"),
-    Row("text", "_data.samples _public_names dataset text.datasets", "importlib numpy"),
+    Row("text", "_data.samples _homes _public_names dataset text.datasets", "importlib numpy"),
     Row("text.chains", "nn.layer.layers tensor"),
     Row("vision", "_data.samples _public_names dataset vision", "PIL importlib numpy"),
     Row("vision.datasets.folder", "_data.samples dataset.image vision", "numpy os pathlib"),

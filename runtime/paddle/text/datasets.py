@@ -6,16 +6,32 @@ arrays, one for each field; ``mode`` is "train" or "test", and ``data_file`` one
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from paddle._data.samples import Dataset
-from paddle.dataset import common, imdb, imikolov, movielens, uci_housing
+from paddle._homes import FILES
+from paddle._public_names import missing
+from paddle.dataset import common
+from paddle.dataset import imdb as _imdb  # a file of this name becomes an attribute when it is imported
+from paddle.dataset import imikolov as _imikolov
+from paddle.dataset import movielens as _movielens
+from paddle.dataset import uci_housing as _uci_housing
 
 __all__ = ["Imdb", "Imikolov", "Kept", "Movielens", "UCIHousing", "path_of"]
 
 __path__: list[str] = []  # programs import it by the original's files
+_OF_SENTENCES = ("Conll05st", "WMT14", "WMT16")
+
+
+def __getattr__(name: str) -> Any:
+    if f"text.datasets.{name}" in FILES:
+        return import_module(f"{__name__}.{name}")
+    if name in _OF_SENTENCES:
+        return getattr(import_module("paddle.text.sentences"), name)
+    raise missing(__name__, name)
 
 
 class Kept(Dataset):
@@ -53,8 +69,8 @@ class UCIHousing(Kept):
     """Houses: 13 features, and the price; float32."""
 
     def __init__(self, data_file: str | None = None, mode: str = "train", download: bool = True) -> None:
-        super().__init__(mode, data_file, (uci_housing.URL, "uci_housing", uci_housing.MD5), download)
-        self.data = uci_housing.rows_of(self.mode, self.data_file)
+        super().__init__(mode, data_file, (_uci_housing.URL, "uci_housing", _uci_housing.MD5), download)
+        self.data = _uci_housing.rows_of(self.mode, self.data_file)
         self._samples = [(row[:-1], row[-1:]) for row in self.data.astype(np.float32)]
 
 
@@ -65,11 +81,11 @@ class Imdb(Kept):
     def __init__(
         self, data_file: str | None = None, mode: str = "train", cutoff: int = 150, download: bool = True
     ) -> None:
-        super().__init__(mode, data_file, (imdb.URL, "imdb", imdb.MD5), download)
-        self.word_idx = imdb.word_dict(cutoff, self.data_file)
+        super().__init__(mode, data_file, (_imdb.URL, "imdb", _imdb.MD5), download)
+        self.word_idx = _imdb.word_dict(cutoff, self.data_file)
         self._samples = [
             (ids, [label])
-            for ids, label in imdb.Reviews(imdb.patterns_of(self.mode), self.word_idx, self.data_file)
+            for ids, label in _imdb.Reviews(_imdb.patterns_of(self.mode), self.word_idx, self.data_file)
         ]
 
 
@@ -86,12 +102,12 @@ class Imikolov(Kept):
         min_word_freq: int = 50,
         download: bool = True,
     ) -> None:
-        super().__init__(mode, data_file, (imikolov.URL, "imikolov", imikolov.MD5), download)
-        kind = getattr(imikolov.DataType, str(data_type).upper(), None)
+        super().__init__(mode, data_file, (_imikolov.URL, "imikolov", _imikolov.MD5), download)
+        kind = getattr(_imikolov.DataType, str(data_type).upper(), None)
         if not isinstance(kind, int):
             raise AssertionError(f"data_type is 'NGRAM' or 'SEQ', and not {data_type!r}")
-        self.word_idx = imikolov.build_dict(min_word_freq, self.data_file)
-        read = imikolov.text_of(self.mode, self.word_idx, window_size, kind, self.data_file)
+        self.word_idx = _imikolov.build_dict(min_word_freq, self.data_file)
+        read = _imikolov.text_of(self.mode, self.word_idx, window_size, kind, self.data_file)
         self._samples = list(read())
 
 
@@ -107,10 +123,10 @@ class Movielens(Kept):
         rand_seed: int = 0,
         download: bool = True,
     ) -> None:
-        super().__init__(mode, data_file, (movielens.URL, "movielens", movielens.MD5), download)
+        super().__init__(mode, data_file, (_movielens.URL, "movielens", _movielens.MD5), download)
         drawn = np.random.RandomState(rand_seed).random_sample
-        found = movielens.ratings(self.data_file, test_ratio, drawn, is_test=self.mode == "test")
+        found = _movielens.ratings(self.data_file, test_ratio, drawn, is_test=self.mode == "test")
         self._samples = [[each if isinstance(each, list) else [each] for each in row] for row in found]
-        known = movielens.known_of(self.data_file)
+        known = _movielens.known_of(self.data_file)
         self.movie_info, self.user_info = known.movies, known.users
         self.movie_title_dict, self.categories_dict = known.words, known.categories

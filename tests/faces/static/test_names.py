@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -64,6 +66,20 @@ def test_what_programs_import_by_files_of_the_original_is_that_of_the_package(fi
     assert found is import_module(f"paddle.{_homes.FILES[file]}")
 
 
+def test_no_such_file_takes_the_place_of_what_its_package_has_by_that_name() -> None:
+    """A file becomes an attribute of its package when it is imported, and its code would find that."""
+    program = """
+from importlib import import_module
+from paddle import _homes
+for file in _homes.FILES:
+    package, _, name = file.rpartition(".")
+    had = vars(import_module(f"paddle.{package}")).get(name)
+    found = import_module(f"paddle.{file}")
+    assert had in (None, found), file
+"""
+    subprocess.run([sys.executable, "-P", "-c", program], check=True)
+
+
 def test_such_files_are_attributes_too() -> None:
     assert paddle.static.nn.sequence_lod.sequence_pool is paddle.fluid.layers.sequence_pool
     assert paddle.optimizer.optimizer.Optimizer is paddle.optimizer.Optimizer
@@ -71,6 +87,8 @@ def test_such_files_are_attributes_too() -> None:
     assert paddle.framework.in_dynamic_mode is paddle.in_dynamic_mode
     assert paddle.tensor.fill_constant is paddle.fluid.layers.fill_constant
     assert paddle.framework.Program is paddle.static.Program
+    assert paddle.text.datasets.imdb.Imdb is paddle.text.Imdb
+    assert import_module("paddle.text.datasets.wmt14").WMT14 is paddle.text.WMT14
     with pytest.raises(ModuleNotFoundError, match=r"paddle\.static\.nn\.nowhere"):
         import_module("paddle.static.nn.nowhere")
 
