@@ -24,6 +24,8 @@ from paddle.v2.data_type import ANY_INTEGER, DataType, InputType
 __all__ = ["Topology"]
 
 Layers = Layer | Sequence[Layer]
+_GOLD = 2
+"""Of the three layers that a BeamInput is made of, the right element's place."""
 
 
 class Topology:
@@ -66,7 +68,7 @@ class Topology:
             for evaluator in self._config.evaluators
             for place, name in enumerate(evaluator.input_layers)
         ]
-        named = {name for name, *how in places if tuple(how) not in _COUNTED}
+        named = {name for name, type, place in places if not _counts(type, place)}
         counted = {name for name, *_ in places} - named
         return [
             (
@@ -161,6 +163,11 @@ def read_for_inference(stream: IO[Any]) -> tuple[ModelConfig, dict[str, InputTyp
 _COUNTED = {("rank-cost", 2), ("pnpair", 1), ("pnpair", 2), ("subseq", 1), ("subseq", 2)}
 """Where integers count as numbers, by what reads them and at which place: who comes first, whose it is, where
 a part begins and how long it is."""
+
+
+def _counts(type: str, place: int) -> bool:
+    """Whether what reads an integer there takes it for a number: of a search, the place of what is right."""
+    return (type, place) in _COUNTED or (type == "cross_entropy_over_beam" and place % 3 == _GOLD)
 
 
 class _Saved(msgspec.Struct):
