@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from typing import IO, Any
@@ -34,7 +34,7 @@ class Topology:
     def __init__(self, layers: Layers, extra_layers: Layers | None = None) -> None:
         outputs, extra = _listed(layers), _listed(_but_evaluators(extra_layers or []))
         self.layers = [*outputs, *extra]
-        self._layers = _reachable(self.layers)
+        self._layers, self._own = _reachable(self.layers), _reachable(outputs)
         self.initializers: dict[str, Initializer] = {}
         self._config = self._configure(outputs)
 
@@ -76,6 +76,14 @@ class Topology:
                 replace(type, dim=ANY_INTEGER) if type.type == DataType.Index and name in counted else type,
             )
             for name, type in self.data_type()
+        ]
+
+    def beside(self, types: Container[str]) -> list[Layer]:
+        """The layers of these types to which extra layers alone lead."""
+        return [
+            layer
+            for name, layer in self._layers.items()
+            if layer.layer_type in types and layer.home is None and name not in self._own
         ]
 
     def _readings(self) -> Iterator[tuple[Layer, int, Layer]]:
