@@ -186,15 +186,15 @@ def _costs(net: Network, beside: Sequence[str]) -> tuple[Variable, Variable]:
     """The variable of a batch's cost, and the one to take gradients of: each sample's, times ``coeff``, and
     of several costs their sum, as one may have a row for each sample and another for each moment.
 
-    ``beside``: costs that are learned from, and not counted.
+    ``beside``: costs that are learned from, and not counted; what comes back to these is multiplied already.
     """
     op, layers = net.builder.op, {layer.name: layer for layer in net.config.layers}
     costs = {name: net.value(name) for name in net.config.output_layer_names}
     total = net.summed([op("reduce_sum", X=cost) for cost in costs.values()])
-    costs |= {name: net.value(name) for name in beside}
     scales = {name: {"scale": layers[name].coeff} for name in costs if layers[name].coeff != 1.0}
     scaled = [op("scale", scales[name], X=cost) if name in scales else cost for name, cost in costs.items()]
-    if len(costs) == 1:
+    scaled += [net.value(name) for name in beside]
+    if len(scaled) == 1:
         return total, scaled[0]
     if not scales and not beside:
         return total, total

@@ -57,3 +57,12 @@ def test_what_is_only_looked_at_has_parameters_of_the_programs_own() -> None:
     parameters = paddle.parameters.create([cost, other])
     with pytest.raises(ValueError, match=r"has a parameter '_guess.w0', and these Parameters have"):
         paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum(), extra_layers=[other, guess])
+
+
+@pytest.mark.parametrize("added", [lambda a, b: a + b, lambda a, b: L.addto(input=[a, b])])
+def test_costs_that_are_added_by_a_layer_keep_their_coefficients(added) -> None:
+    apart, together = (paddle.parameters.create(costs()) for _ in range(2))
+    _, told = trained(costs(), apart)
+    assert trained(added(*costs()), together)[1] == pytest.approx(told)
+    for name in apart:
+        np.testing.assert_allclose(together[name], apart[name], rtol=1e-6)
