@@ -13,6 +13,7 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle._engine.steps.recurrence import Recurrence
 from paddle.v2._config import LayerConfig, MemoryConfig, SubModelConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
 from paddle.v2._lowering.standing import like, remembered, rows_of, whole
 
@@ -98,8 +99,20 @@ class _Lowered:
             if memory is not None and config.layer_name in searched:
                 of_searched = memory
             elif memory is not None:
-                self._recurrence.remember(memory, rows_of(step.outputs[config.layer_name]))
+                self._recurrence.remember(memory, rows_of(self._next(config)))
         return of_searched
+
+    def _next(self, config: MemoryConfig) -> Output:
+        """What a memory is one moment later: a sequence where it began with one, of as many elements."""
+        now, found = self._step.outputs[config.link_name], self._step.outputs[config.layer_name]
+        if now.runs != found.runs:
+            kinds = ["a sequence" if each.runs else "a row of each sample" for each in (now, found)]
+            raise WrongCall(
+                f"memory {config.link_name!r} begins with {kinds[0]}, and what it remembers, "
+                f"{config.layer_name!r}, is {kinds[1]}, or another one: boot_layer has to be like what is "
+                "remembered"
+            )
+        return found
 
     def _remembered(self, config: MemoryConfig) -> Variable | None:
         """Give the step a memory and return its variable; None of what only is seen whole."""
