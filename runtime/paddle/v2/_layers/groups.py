@@ -126,9 +126,10 @@ def recurrent_group(
     """Call ``step`` once, with a layer for each input, and run what it writes at every moment.
 
     A layer is a sequence, of which a step sees the element of its moment: a row, or of a sequence of
-    sequences an inner sequence. All must have as many elements. A StaticInput is seen whole, and what is no
-    layer, a size for example, is handed on as it is. Returns sequences of what the step returns: a layer, or
-    a list where the step returns several.
+    sequences an inner sequence. All must have as many elements; but of a layer that gives no sequence the
+    step sees the row of each sample at all moments. A StaticInput is seen whole, and what is no layer, a size
+    for example, is handed on as it is. Returns sequences of what the step returns: a layer, or a list where
+    the step returns several.
 
     ``reverse``: moments run from the end. ``targetInlink`` is the original's older one: nothing depends on
     it.

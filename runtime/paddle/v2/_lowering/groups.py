@@ -15,7 +15,7 @@ from paddle._engine.steps.recurrence import Recurrence
 from paddle.v2._config import LayerConfig, MemoryConfig, SubModelConfig
 from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
-from paddle.v2._lowering.standing import like, remembered, rows_of, whole
+from paddle.v2._lowering.standing import like, remembered, rows_of, walked, whole
 
 if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
@@ -151,8 +151,10 @@ class _Lowered:
         return self._runs[output.runs[-1]]
 
     def _given(self, source: str) -> Output:
-        """What there is of a sequence at a moment."""
+        """What there is of a sequence at a moment; of what is none, the row of each sample at all moments."""
         output = self._net.outputs[source]
+        if not output.runs and source != walked(self._net, self._group):
+            return whole(self._net, self._recurrence, source)
         runs, rows = self._net.runs(source, self._group.name), rows_of(output)
         self._along = self._along or runs[:1]
         if len(runs) == 1:

@@ -67,6 +67,12 @@ def whole(net: Network, recurrence: Recurrence, source: str) -> Output:
     return like(output, rows, (ends,))
 
 
+def walked(net: Network, group: SubModelConfig) -> str:
+    """The layer along which a group walks: the first that gives sequences, or the first one."""
+    names = [each.layer_name for each in group.in_links]
+    return next((name for name in names if net.outputs[name].runs), names[0])
+
+
 def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variable | None:
     """What a memory begins with, a row for each sequence; None if that is zeros."""
     if config.boot_layer_name:
@@ -80,5 +86,5 @@ def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variabl
         )
     bias = net.parameter(config.boot_bias_parameter_name)
     bent = net.activated(config.link_name, config.boot_bias_active_type, bias)
-    offsets = net.runs(group.in_links[0].layer_name, group.name)[0]
+    offsets = net.runs(walked(net, group), group.name)[0]
     return net.builder.op("spread_row", X=bent, Offsets=offsets)
