@@ -72,7 +72,8 @@ def memory(
     ``boot_with_const_id``: it remembers ids, of which this is the first.
     """
     group = _group("memory")
-    own = f"{name}+delay1" if name is not None else memory_name or default_name("memory")
+    unnamed = memory_name or default_name("memory")  # counted for one with a name, too
+    own = f"{name}+delay1" if name is not None else unnamed
     if is_seq and boot_layer is None:
         raise WrongCall(f"memory {own!r} of whole sequences begins with one: give a boot_layer")
     if sum((boot_layer is not None, bool(boot_bias), boot_with_const_id is not None)) > 1:
