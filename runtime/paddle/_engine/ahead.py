@@ -77,9 +77,10 @@ def ahead_of(program: Program) -> Ahead | None:
             sizes.update(operator.reads())
     variables = program.main.variables
     if learned := sorted(name for name in needed if isinstance(variables[name], Parameter)):
+        more = f" and {len(learned) - 3} more" if len(learned) > 3 else ""
         raise ShapeError(
-            f"where pieces of sequences are cut follows from the parameters {learned}: it has to follow from "
-            "what is fed alone, for nothing can be planned before it is known"
+            f"where pieces of sequences are cut follows from the parameters {', '.join(learned[:3])}{more}: "
+            "it has to follow from what is fed alone, for nothing can be planned before it is known"
         )
     gone, kept = {id(each) for each in early}, {id(each) for each in traced}
     rest = [each for each in operators if id(each) not in gone]

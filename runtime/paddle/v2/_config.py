@@ -160,6 +160,7 @@ class LayerConfig(Message):
         "active_state_type": Field(15, "string"),
         "num_neg_samples": Field(16, "int32", 10),
         "neg_sampling_dist": Field(17, "double", repeated=True),
+        "output_max_index": Field(19, "bool"),
         "softmax_selfnorm_alpha": Field(21, "double", 0.1),
         "norm_by_times": Field(25, "bool"),
         "coeff": Field(26, "double", 1.0),

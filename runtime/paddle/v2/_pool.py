@@ -115,6 +115,14 @@ class Pool(Mapping[str, np.ndarray]):
                     f"{self.shape(config.name)} in these Parameters, which are those of another network"
                 )
 
+    def grow(self, configs: Iterable[ParameterConfig], initializers: Mapping[str, Initializer]) -> None:
+        """Have those of a network's parameters, too, that are lacking."""
+        new = {each.name: each for each in configs if each.name not in self._configs}
+        self._given |= new
+        self._configs |= new
+        made = {name: each for name, each in initializers.items() if name in new}
+        self._initializers = {**self._initializers, **made}
+
     def put(self, name: str, value: np.ndarray) -> None:
         """Copy a value in, which has the parameter's shape."""
         shape = self.shape(name)

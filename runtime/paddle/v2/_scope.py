@@ -39,7 +39,10 @@ class Group:
         self.config = SubModelConfig(name=self.name, is_recurrent_layer_group=True, reversed=bool(is_reverse))
 
     def within(self, name: str) -> str:
-        """The whole name of a layer of this group."""
+        """The whole name of a layer of this group. A program may make it of another layer's name, which in
+        the original is the short one: what that says of groups is left out."""
+        for group in (self, *_parents(self)):
+            name = name.replace(f"@{group.name}", "")
         return f"{name}@{self.name}"
 
     def adopt(self, layer: Layer) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle._absent import NotInThisRelease
 from paddle.v2._draft import Draft, attribute_alone, dense, listed
 from paddle.v2._errors import WrongCall
 from paddle.v2.activation import BaseActivation, Identity, Sigmoid, Tanh
@@ -46,7 +45,11 @@ def pooling(
     stride: int = -1,
     layer_attr: Extra = None,
 ) -> Layer:
-    """The elements of a sequence become one: by default the greatest of each column."""
+    """The elements of a sequence become one: by default the greatest of each column.
+
+    ``Max(output_max_index=True)`` gives the number of that element among all of the batch, as a float; from
+    it nothing is learned.
+    """
     pooling_type = Max() if pooling_type is None else pooling_type
     name = name or default_name("seq_pooling")
     if pooling_type.name not in ("max", "average"):
@@ -58,7 +61,7 @@ def pooling(
     if isinstance(pooling_type, Avg):
         values["average_strategy"] = pooling_type.strategy
     elif isinstance(pooling_type, Max) and pooling_type.output_max_index:
-        raise NotInThisRelease(f"layer {name!r}: output_max_index is not in this release")
+        values["output_max_index"] = True
     return _reduced(pooling_type.name, name, input, agg_level, stride, layer_attr, bias_attr, **values)
 
 

@@ -19,6 +19,7 @@ from paddle._engine.program import GRAD, Program, Variable
 from paddle._engine.pruning import MASK, append_pruning, mask_of, pruned
 from paddle._engine.teams.team import Team
 from paddle.v2._feeding.parts import parts
+from paddle.v2._lowering.costs import COSTS
 from paddle.v2._lowering.network import Network
 from paddle.v2._machine import GradientMachine
 from paddle.v2._measures.printers import gradient_printer
@@ -42,6 +43,7 @@ class Training:
         self._update = update
         self._seed, self._pass_seed, self._steps = seed, seed, 0
         self._fed = topology.fed_type()
+        self._beside = [layer.name for layer in topology.beside(COSTS)]
         self.machine = GradientMachine(pool, threads)
         self._lower(Network(topology.proto(), dict(topology.data_type())))
         self._keeper: Keeper | None = None
@@ -52,7 +54,7 @@ class Training:
         """Make of a network the programs of a step and of a test."""
         self._net, self._images = net, net.images
         self._meters: list[Meter] = meters(net)
-        cost, objective = _costs(net)
+        cost, objective = _costs(net, self._beside)
         self._wanted = [cost, *variables(self._meters)]
         self._test_program: Program = net.program.clone(for_test=True)
         self._names = [parameter.name for parameter in net.program.parameters()]
@@ -180,15 +182,20 @@ def _returned(net: Network) -> dict[str, list[Variable]]:
     return {layer: [known[name]] if name in known else [] for layer, name in names.items()}
 
 
-def _costs(net: Network) -> tuple[Variable, Variable]:
+def _costs(net: Network, beside: Sequence[str]) -> tuple[Variable, Variable]:
     """The variable of a batch's cost, and the one to take gradients of: each sample's, times ``coeff``, and
     of several costs their sum, as one may have a row for each sample and another for each moment.
+
+    ``beside``: costs that are learned from, and not counted; what comes back to these is multiplied already.
     """
     op, layers = net.builder.op, {layer.name: layer for layer in net.config.layers}
     costs = {name: net.value(name) for name in net.config.output_layer_names}
     total = net.summed([op("reduce_sum", X=cost) for cost in costs.values()])
     scales = {name: {"scale": layers[name].coeff} for name in costs if layers[name].coeff != 1.0}
     scaled = [op("scale", scales[name], X=cost) if name in scales else cost for name, cost in costs.items()]
-    if len(costs) == 1:
+    scaled += [net.value(name) for name in beside]
+    if len(scaled) == 1:
         return total, scaled[0]
-    return total, net.summed([op("reduce_sum", X=cost) for cost in scaled]) if scales else total
+    if not scales and not beside:
+        return total, total
+    return total, net.summed([op("reduce_sum", X=cost) for cost in scaled])

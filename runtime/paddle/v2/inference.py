@@ -7,6 +7,7 @@ threads that ask one Inference take turns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from threading import Lock
 from typing import IO, Any
 
@@ -93,12 +94,13 @@ class Inference:
     def iter_infer_field(
         self, field: str | Sequence[str], input: Sequence[Any], feeding: Feeding = None
     ) -> Iterator[list[np.ndarray]]:
-        """Yield the asked fields of all output layers: the first field of each layer, then the second..."""
+        """Yield, for each output layer, a list of its asked fields."""
         fields = [field] if isinstance(field, str) else list(field)
         if unknown := set(fields) - set(_FIELDS):
             raise WrongCall(f"field is {', '.join(_FIELDS)} or a list of these, not {sorted(unknown)}")
         for outputs in self.iter_infer(input, feeding):
-            yield [_present(each, name) for name in fields for each in outputs]
+            for each in outputs:
+                yield [_present(each, name) for name in fields]
 
     def infer(
         self,
@@ -107,17 +109,17 @@ class Inference:
         flatten_result: bool = True,
         feeding: Feeding = None,
     ) -> Any:
-        """Compute the output layers for rows of data; without ``flatten_result``, each as a list of batches.
+        """Compute the output layers for rows of data.
 
         ``field``: ``value``; ``id`` and ``prob`` of a max_id layer; or a list of these. Returns an array of
         one row for each row of ``input`` (of detection_output, for each object that is found), or a list of
-        them where there are several layers or fields.
+        them where there are several layers or fields: the first field of each layer, then the second...
+        Without ``flatten_result`` a list with an array for each layer; of several fields, one such list for
+        each.
         """
-        batches = list(self.iter_infer_field(field, input, feeding))
-        joined = [
-            np.concatenate(parts) if flatten_result else list(parts) for parts in zip(*batches, strict=True)
-        ]
-        return joined[0] if len(joined) == 1 else joined
+        fields = [list(each) for each in zip(*self.iter_infer_field(field, input, feeding), strict=True)]
+        found = list(chain.from_iterable(fields)) if flatten_result else fields
+        return found[0] if len(found) == 1 else found
 
 
 def infer(

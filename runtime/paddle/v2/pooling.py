@@ -26,7 +26,7 @@ class BasePoolingType:
 
 
 class Max(BasePoolingType):
-    """The largest; with ``output_max_index``, its place instead of its value."""
+    """The largest; with ``output_max_index``, its place instead of its value, where sequences are pooled."""
 
     name = "max"
 

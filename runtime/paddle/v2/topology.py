@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from typing import IO, Any
@@ -24,6 +24,8 @@ from paddle.v2.data_type import ANY_INTEGER, DataType, InputType
 __all__ = ["Topology"]
 
 Layers = Layer | Sequence[Layer]
+_GOLD = 2
+"""Of the three layers that a BeamInput is made of, the right element's place."""
 
 
 class Topology:
@@ -32,7 +34,7 @@ class Topology:
     def __init__(self, layers: Layers, extra_layers: Layers | None = None) -> None:
         outputs, extra = _listed(layers), _listed(_but_evaluators(extra_layers or []))
         self.layers = [*outputs, *extra]
-        self._layers = _reachable(self.layers)
+        self._layers, self._own = _reachable(self.layers), _reachable(outputs)
         self.initializers: dict[str, Initializer] = {}
         self._config = self._configure(outputs)
 
@@ -66,7 +68,7 @@ class Topology:
             for evaluator in self._config.evaluators
             for place, name in enumerate(evaluator.input_layers)
         ]
-        named = {name for name, *how in places if tuple(how) not in _COUNTED}
+        named = {name for name, type, place in places if not _counts(type, place)}
         counted = {name for name, *_ in places} - named
         return [
             (
@@ -74,6 +76,14 @@ class Topology:
                 replace(type, dim=ANY_INTEGER) if type.type == DataType.Index and name in counted else type,
             )
             for name, type in self.data_type()
+        ]
+
+    def beside(self, types: Container[str]) -> list[Layer]:
+        """The layers of these types to which extra layers alone lead."""
+        return [
+            layer
+            for name, layer in self._layers.items()
+            if layer.layer_type in types and layer.home is None and name not in self._own
         ]
 
     def _readings(self) -> Iterator[tuple[Layer, int, Layer]]:
@@ -161,6 +171,11 @@ def read_for_inference(stream: IO[Any]) -> tuple[ModelConfig, dict[str, InputTyp
 _COUNTED = {("rank-cost", 2), ("pnpair", 1), ("pnpair", 2), ("subseq", 1), ("subseq", 2)}
 """Where integers count as numbers, by what reads them and at which place: who comes first, whose it is, where
 a part begins and how long it is."""
+
+
+def _counts(type: str, place: int) -> bool:
+    """Whether what reads an integer there takes it for a number: of a search, the place of what is right."""
+    return (type, place) in _COUNTED or (type == "cross_entropy_over_beam" and place % 3 == _GOLD)
 
 
 class _Saved(msgspec.Struct):

@@ -24,6 +24,7 @@ from paddle._launch.environ import InitFlags, reporter
 from paddle.v2 import _flags, event
 from paddle.v2._divergence import Divergence
 from paddle.v2._errors import WrongCall
+from paddle.v2._lowering.costs import COSTS
 from paddle.v2._progress import Progress
 from paddle.v2._training import Training
 from paddle.v2.config_base import Layer
@@ -47,9 +48,10 @@ class SGD:
     """Trains ``parameters`` so that ``cost`` falls, as ``update_equation`` says.
 
     ``cost``: a cost layer, or several that are summed. ``extra_layers``: computed beside it, for their
-    evaluators. ``is_local``: parameters are updated here; otherwise by the parameter servers that the flags
-    of ``paddle.init`` name. Gradients are summed over the samples of a batch and over trainers, never
-    averaged.
+    evaluators; costs among them are learned from, too, and not counted in the cost that events tell.
+    ``parameters`` grow by those of such a cost that they lack. ``is_local``: parameters are updated here;
+    otherwise by the parameter servers that the flags of ``paddle.init`` name. Gradients are summed over the
+    samples of a batch and over trainers, never averaged.
 
     Several trainers may train one ``parameters``, in turns: each goes on from what the one before it made of
     them, with its own momentum and so on. One whose parameters live on parameter servers cannot, once another
@@ -76,6 +78,9 @@ class SGD:
             raise WrongCall(f"update_equation is one of paddle.optimizer, not {update_equation!r}")
         self._topology = Topology(cost, extra_layers=extra_layers)
         self.__topology_in_proto__ = self._topology.proto()  # as programs older than get_topology_proto ask
+        if beside := self._topology.beside(COSTS):
+            there = Topology(beside)
+            parameters._pool.grow(there.proto().parameters, there.initializers)
         parameters._pool.check(self._topology.proto().parameters)
         self._parameters = self.__parameters__ = parameters  # the latter as programs in handlers ask
         self._is_local = is_local

@@ -92,7 +92,7 @@ def search(golds: list[int]) -> float:
     """The first step of what is fed, the second of the best: of each sample what its ways cost, summed."""
     words = paddle.layer.data(name="words", type=paddle.data_type.dense_vector_sub_sequence(3))
     best = dense("best", 2)
-    right = [paddle.layer.data(name=name, type=paddle.data_type.integer_value(9)) for name in ("one", "two")]
+    right = [paddle.layer.data(name=name, type=paddle.data_type.integer_value(1)) for name in ("one", "two")]
     ends = paddle.layer.last_seq(words, agg_level=paddle.layer.AggregateLevel.TO_SEQUENCE)
     first = paddle.layer.fc(ends, size=1, act=LINEAR, bias_attr=False, name="first")
     second = paddle.layer.fc(

@@ -171,7 +171,7 @@ def test_what_no_search_can_be_made_of_is_refused() -> None:
     with pytest.raises(TypeError, match="sees StaticInput and GeneratedInput"):
         search([both, generated])
     static = layer.StaticInput(both)
-    for inputs in ([generated], [generated, 7], [static], [static, generated, generated]):
+    for inputs in ([generated], [7, generated], [static], [static, generated, generated]):
         with pytest.raises(ValueError, match="one GeneratedInput, and one StaticInput"):
             search(inputs)
 

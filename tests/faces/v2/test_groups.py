@@ -156,6 +156,26 @@ def test_parameters_are_named_as_in_the_original() -> None:
     assert (group.out_links[0].layer_name, group.out_links[0].link_name) == ("state@g", "state")
 
 
+def test_names_that_a_step_makes_of_names_are_the_originals() -> None:
+    """Of layers inside a group, too, programs of the original see the short name."""
+
+    def inner(word):
+        former = layer.memory(name="state_" + word.name, size=4)
+        now = layer.fc(input=[word, former], size=4, name="state_" + word.name)
+        return layer.fc(input=now, size=2, name=now.name + "_out")
+
+    def outer(sentence):
+        return layer.recurrent_group(step=inner, input=sentence, name="inner")
+
+    words = layer.data(name="x", type=paddle.data_type.dense_vector_sub_sequence(3))
+    said = layer.recurrent_group(step=outer, input=layer.SubsequenceInput(words), name="outer")
+    assert {each.name for each in layer.parse_network(said).parameters} == {
+        *("_state_x@inner@outer.w0", "_state_x@inner@outer.w1", "_state_x@inner@outer.wbias"),
+        *("_state_x_out@inner@outer.w0", "_state_x_out@inner@outer.wbias"),
+    }
+    assert said.name == "state_x_out"
+
+
 @pytest.mark.parametrize("kind", ["layer", "bias", "zeros"])
 def test_a_memory_begins_with_what_it_is_told_to(kind) -> None:
     x = sequences()

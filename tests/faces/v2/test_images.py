@@ -119,6 +119,18 @@ def test_a_batch_is_normalized_in_training_and_by_what_was_kept_in_a_test() -> N
     assert found.std() == pytest.approx(1, abs=0.05)
 
 
+def test_a_weight_of_which_nothing_is_said_begins_around_0_as_in_the_original() -> None:
+    x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(4 * 9))
+    for attr, mean, std in (
+        (None, 1.0, 0.0),
+        (paddle.attr.Param(learning_rate=2.0), 0.0, 0.5),
+        (paddle.attr.Param(initial_std=0.25), 0.0, 0.25),
+    ):
+        layer = paddle.layer.batch_norm(input=x, num_channels=4, param_attr=attr)
+        config = paddle.topology.Topology(layer).proto().parameters[0]
+        assert (config.initial_mean, config.initial_std) == (mean, std)
+
+
 def test_a_layer_says_how_large_its_images_are() -> None:
     pooled = paddle.layer.img_pool(image(), pool_size=2, stride=2, num_channels=2)
     assert (pooled.depth, pooled.height, pooled.width, pooled.num_filters) == (1, 3, 3, 2)

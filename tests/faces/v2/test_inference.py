@@ -47,17 +47,30 @@ def test_max_id_gives_the_greatest_column_and_its_value():
     np.testing.assert_array_equal(probabilities, values.max(axis=1, keepdims=True))
 
 
-def test_several_outputs_come_in_order_and_unflattened_as_batches():
+def test_several_outputs_come_in_order():
     out = network()
-    best = paddle.layer.max_id(input=out)
     inference = paddle.inference.Inference(paddle.parameters.create(out), output_layer=[out, out * 2])
     plain, doubled = inference.infer(input=ROWS)
     np.testing.assert_allclose(doubled, 2 * plain)
-    batches = inference.infer(input=ROWS, flatten_result=False)
-    assert len(batches) == 2 and len(batches[0]) == 1 and batches[0][0].shape == (3, 3)
+    each = [value for (value,) in inference.iter_infer_field(field="value", input=ROWS)]
+    np.testing.assert_array_equal(each, [plain, doubled])
     fields = next(inference.iter_infer(input=ROWS))
     assert set(fields[0]) == {"value", "id", "prob"} and fields[0]["id"] is None
-    assert best.size == 3
+
+
+def test_unflattened_outputs_are_arrays_of_each_layer_by_field():
+    out = network()
+    layers = [paddle.layer.max_id(input=out), paddle.layer.max_id(input=out * -1)]
+    parameters = paddle.parameters.create(out)
+    wide = paddle.inference.Inference(parameters, output_layer=[out, paddle.layer.concat(input=[out, out])])
+    found = wide.infer(input=ROWS, field=["value"], flatten_result=False)
+    assert [each.shape for each in found] == [(3, 3), (3, 6)]
+    inference = paddle.inference.Inference(parameters, output_layer=layers)
+    ids, probs = inference.infer(input=ROWS, field=["id", "prob"], flatten_result=False)
+    assert [each.shape for each in ids] == [(3,)] * 2 and [each.shape for each in probs] == [(3, 1)] * 2
+    flat = inference.infer(input=ROWS, field=["id", "prob"])
+    for each, other in zip(flat, [*ids, *probs], strict=True):
+        np.testing.assert_array_equal(each, other)
 
 
 def test_feeding_tells_where_slots_stand():

@@ -41,6 +41,17 @@ def test_a_sequence_is_pooled(pooling, by) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_places_of_the_greatest_are_numbers_of_rows_of_the_batch() -> None:
+    places = paddle.pooling.Max(output_max_index=True)
+    found, parameters = value_of(paddle.layer.pooling(embedded(), places), sentences())
+    begins = np.cumsum([0, *(len(words) for words, _ in SENTENCES)])
+    expected = [
+        begin + parameters["table"][words].argmax(0)
+        for begin, (words, _) in zip(begins, SENTENCES, strict=False)
+    ]
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_the_first_and_the_last_are_taken_and_given_to_all() -> None:
     words = embedded()
     last = paddle.layer.expand(input=paddle.layer.last_seq(words), expand_as=words)

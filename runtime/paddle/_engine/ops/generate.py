@@ -17,7 +17,7 @@ from paddle._engine.errors import ShapeError
 from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Kernel, Row, Steps
 from paddle._engine.steps.beam import Beam, Path
-from paddle._engine.steps.frame import Frame
+from paddle._engine.steps.frame import Frame, runs_of
 from paddle._engine.steps.kinds import EACH, Kind
 from paddle._engine.steps.loop import Loop
 
@@ -74,7 +74,9 @@ class _Search:
             elif memory.now == self._attrs["word"]:
                 now[:, 0] = [path.words[-1] for path in paths]
             else:
-                np.take(before.values[memory.next], rows, 0, now)
+                of = self._loop.kinds[memory.now].of
+                places = rows if of == EACH else runs_of(before.values[of], rows)
+                np.take(before.values[memory.next], places, 0, now)
         frame()
         return frame
 

@@ -193,7 +193,7 @@ class _Backward(_Walk):
                 grad.fill(0)
                 if layout.moments:
                     first = values.views(own)[0]
-                    grad[layout.order[: len(first)]] = first
+                    grad[layout.places(kind)[: len(first)]] = first
             elif kind.of != SHARED:
                 grad[layout.places(kind)] = values.whole(own)
 

@@ -20,6 +20,14 @@ from paddle._engine.steps.loop import Loop, form_of
 Array = np.ndarray
 
 
+def runs_of(offsets: Array, of: Array) -> Array:
+    """The rows of the sequences ``of``, which may repeat, among those that begin at ``offsets``."""
+    lengths = np.diff(offsets)[of]
+    ends = np.cumsum(lengths)
+    starts = np.repeat(offsets[:-1][of] - (ends - lengths), lengths)
+    return np.asarray(starts + np.arange(len(starts)))
+
+
 class Frame:
     """``values`` of all variables, by name; a call computes those that operators write.
 
@@ -51,8 +59,7 @@ class Frame:
         ends = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=ends[1:])
         self.values[name], self._rows[name] = ends, int(ends[-1])
-        starts = np.repeat(offsets[:-1][self._of] - ends[:-1], lengths)
-        self._places[name] = starts + np.arange(ends[-1])
+        self._places[name] = runs_of(offsets, self._of)
 
     def _taken(self, name: str, array: Array) -> Array:
         of = self._loop.kinds[name].of

@@ -109,6 +109,15 @@ class Recurrence:
         self._memories[name] = Memory(name, "", None if boot is None else name + BOOT, start)
         return now
 
+    def memory_runs(self, boot: Variable, offsets: Variable) -> tuple[Variable, Variable]:
+        """A further sequence of each sequence that it remembers, as long as that of ``boot``, which it is at
+        its beginning: its rows and offsets."""
+        _, ends = self._runs(boot, offsets, varies=False)
+        now = self.memory(boot.shape[1], boot)
+        self._kinds[now.name] = Kind(ends.name, varies=True)
+        self._kinds[now.name + BOOT] = Kind(ends.name, varies=False)
+        return now, ends
+
     def remember(self, memory: Variable, next: Variable) -> None:
         """Say what a memory is one moment later."""
         if memory.shape != next.shape or memory.dtype != next.dtype:
@@ -143,7 +152,7 @@ class Recurrence:
         parts, outside = self._parted([probabilities.name])
         self._emit(parts.before, outside, parts.kinds)
         read = [name for each in (*parts.loop, *parts.behind) for name in each.reads()]
-        read += [memory.next for memory in parts.memories]
+        read += [memory.next for memory in parts.memories] + _runs_of(parts)
         names = dict.fromkeys(name for name in read if name in outside)
         inputs = (*names, *(m.boot for m in parts.memories if m.boot and m.boot not in names))
         loop = Loop(

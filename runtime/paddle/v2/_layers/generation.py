@@ -108,11 +108,12 @@ def beam_search(
     generated = [each for each in inputs if isinstance(each, BaseGeneratedInput)]
     if wrong := [each for each in inputs if isinstance(each, Layer)]:
         raise WrongCall(f"beam_search {name!r} sees StaticInput and GeneratedInput, not {wrong[0]!r}")
-    if len(generated) != 1 or not any(isinstance(each, StaticInput) for each in inputs):
-        raise WrongCall(
-            f"beam_search {name!r} takes one GeneratedInput, and one StaticInput or more: the samples of "
-            "which something is to be generated"
-        )
+    asked = WrongCall(
+        f"beam_search {name!r} takes one GeneratedInput, and one StaticInput or more, or a step whose memory "
+        "begins with a boot_layer: the samples of which something is to be generated"
+    )
+    if len(generated) != 1:
+        raise asked
     (word,) = generated
     word.bos_id, word.eos_id = bos_id, eos_id
     group = Group(name, is_reverse=False)
@@ -121,6 +122,8 @@ def beam_search(
         seen[inputs.index(word)] = word.before_real_step()
         predicted = word.after_real_step(step(*seen))
         end = eos(predicted[0], eos_id, name=f"__{name}_eos_layer__")
+    if not any(memory.boot_layer_name for memory in group.config.memories):
+        raise asked
     group.config.generator = GeneratorConfig(
         max_num_frames=max_length,
         eos_layer_name=end.name,

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from paddle._absent import NotInThisRelease
 from paddle.v2._config import LayerConfig, LayerInputConfig, LinkConfig, MemoryConfig
 from paddle.v2._draft import Draft, gives_ids, listed
 from paddle.v2._errors import WrongCall
@@ -67,12 +66,16 @@ def memory(
     """What the layer ``name`` of this group was one moment earlier, and at first ``boot_layer``, a bias that
     is learned, or zeros. Without a name its ``set_input`` tells the layer.
 
+    Where ``boot_layer`` is a sequence it remembers one, as long as that: a bank of rows that a step reads and
+    writes. ``is_seq`` says so, too; nothing else depends on it.
+
     ``boot_with_const_id``: it remembers ids, of which this is the first.
     """
     group = _group("memory")
-    own = f"{name}+delay1" if name is not None else memory_name or default_name("memory")
-    if is_seq:
-        raise NotInThisRelease(f"memory {own!r}: one of whole sequences is not in this release")
+    unnamed = memory_name or default_name("memory")  # counted for one with a name, too
+    own = f"{name}+delay1" if name is not None else unnamed
+    if is_seq and boot_layer is None:
+        raise WrongCall(f"memory {own!r} of whole sequences begins with one: give a boot_layer")
     if sum((boot_layer is not None, bool(boot_bias), boot_with_const_id is not None)) > 1:
         raise WrongCall(f"memory {own!r} begins with a layer, a bias or an id: give one of the three")
     config = MemoryConfig(link_name=group.within(own))
@@ -124,9 +127,10 @@ def recurrent_group(
     """Call ``step`` once, with a layer for each input, and run what it writes at every moment.
 
     A layer is a sequence, of which a step sees the element of its moment: a row, or of a sequence of
-    sequences an inner sequence. All must have as many elements. A StaticInput is seen whole, and what is no
-    layer, a size for example, is handed on as it is. Returns sequences of what the step returns: a layer, or
-    a list where the step returns several.
+    sequences an inner sequence. All must have as many elements; but of a layer that gives no sequence the
+    step sees the row of each sample at all moments. A StaticInput is seen whole, and what is no layer, a size
+    for example, is handed on as it is. Returns sequences of what the step returns: a layer, or a list where
+    the step returns several.
 
     ``reverse``: moments run from the end. ``targetInlink`` is the original's older one: nothing depends on
     it.

@@ -116,7 +116,8 @@ def batch_norm(
     if source.size % channels:
         raise WrongCall(f"layer {name!r}: {source.size} columns are no {channels} channels")
     draft = Draft("batch_norm", name, size=source.size, act=act or Relu(), layer_attr=layer_attr)
-    draft.read(source, param_attr or ParameterAttribute(initial_mean=1.0, initial_std=0.0), [1, channels])
+    weight = param_attr or ParameterAttribute(initial_mean=1.0, initial_std=0.0)
+    draft.read(source, weight, [1, channels], std=channels**-0.5)
     for kept in mean_var_names or (None, None):
         still = ParameterAttribute(name=kept, initial_mean=0.0, initial_std=0.0, is_static=True)
         draft.read(source, still, [1, channels])

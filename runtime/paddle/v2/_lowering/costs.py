@@ -214,3 +214,6 @@ TAG_RULES: Mapping[str, Callable[[Network, LayerConfig], Output]] = {
     "cross_entropy_over_beam": _over_beam,
 }
 """What is of whole sequences."""
+
+COSTS = frozenset({*COST_RULES, *TAG_RULES, "multibox_loss"} - {"crf_decoding"})
+"""The types of layers that are learned from."""

@@ -13,8 +13,9 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle._engine.steps.recurrence import Recurrence
 from paddle.v2._config import LayerConfig, MemoryConfig, SubModelConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
-from paddle.v2._lowering.standing import like, remembered, rows_of, whole
+from paddle.v2._lowering.standing import like, remembered, rows_of, walked, whole
 
 if TYPE_CHECKING:
     from paddle.v2._lowering.network import Network
@@ -98,8 +99,20 @@ class _Lowered:
             if memory is not None and config.layer_name in searched:
                 of_searched = memory
             elif memory is not None:
-                self._recurrence.remember(memory, rows_of(step.outputs[config.layer_name]))
+                self._recurrence.remember(memory, rows_of(self._next(config)))
         return of_searched
+
+    def _next(self, config: MemoryConfig) -> Output:
+        """What a memory is one moment later: a sequence where it began with one, of as many elements."""
+        now, found = self._step.outputs[config.link_name], self._step.outputs[config.layer_name]
+        if now.runs != found.runs:
+            kinds = ["a sequence" if each.runs else "a row of each sample" for each in (now, found)]
+            raise WrongCall(
+                f"memory {config.link_name!r} begins with {kinds[0]}, and what it remembers, "
+                f"{config.layer_name!r}, is {kinds[1]}, or another one: boot_layer has to be like what is "
+                "remembered"
+            )
+        return found
 
     def _remembered(self, config: MemoryConfig) -> Variable | None:
         """Give the step a memory and return its variable; None of what only is seen whole."""
@@ -138,8 +151,10 @@ class _Lowered:
         return self._runs[output.runs[-1]]
 
     def _given(self, source: str) -> Output:
-        """What there is of a sequence at a moment."""
+        """What there is of a sequence at a moment; of what is none, the row of each sample at all moments."""
         output = self._net.outputs[source]
+        if not output.runs and source != walked(self._net, self._group):
+            return whole(self._net, self._recurrence, source)
         runs, rows = self._net.runs(source, self._group.name), rows_of(output)
         self._along = self._along or runs[:1]
         if len(runs) == 1:

@@ -20,7 +20,7 @@ from paddle.v2._config import LayerConfig, ModelConfig, ParameterConfig
 from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.arithmetic import ARITHMETIC_RULES
 from paddle.v2._lowering.boxes import BOX_RULES
-from paddle.v2._lowering.costs import COST_RULES, LIMITS, TAG_RULES
+from paddle.v2._lowering.costs import COST_RULES, COSTS, LIMITS, TAG_RULES
 from paddle.v2._lowering.entries import entries_fed, product, spread
 from paddle.v2._lowering.groups import lower_group
 from paddle.v2._lowering.images import IMAGE_RULES, with_shared_bias
@@ -88,7 +88,10 @@ class Network:
         if layer.type == "recurrent_layer_group":
             lower_group(self, layer)
         elif layer.type not in ("gather_agent", "print"):  # its output came with its group's; it has none
-            self.outputs[layer.name] = self._lower(layer)
+            made = self._lower(layer)
+            if layer.type in COSTS and layer.coeff != 1 and layer.name not in self.config.output_layer_names:
+                made = replace(made, value=self._returning(made.value, layer.coeff))
+            self.outputs[layer.name] = made
 
     @property
     def program(self) -> Program:
@@ -261,6 +264,12 @@ class Network:
             bound = layer.error_clipping_threshold
             value = op("clip_error", {"min": -bound, "max": bound}, X=value)
         return value
+
+    def _returning(self, cost: Variable | None, coeff: float) -> Variable:
+        """A cost that other layers read, or that is beside: what comes back to it is multiplied."""
+        op = self.builder.op
+        rest = op("clip_error", {"min": 0.0, "max": 0.0}, X=op("scale", {"scale": 1 - coeff}, X=cost))
+        return op("sum", X=[op("scale", {"scale": coeff}, X=cost), rest])
 
     def _biased(self, layer: LayerConfig, value: Variable) -> Variable:
         op = self.builder.op

@@ -49,7 +49,10 @@ def merged(net: Network, source: str, reader: str) -> Variable:
 def _pooled(net: Network, layer: LayerConfig) -> Output:
     value, offsets, runs = _reduced(net, layer)
     if layer.type == "max":
-        return Output(net.builder.op("sequence_max", X=value, Offsets=offsets), runs=runs)
+        made = net.builder.ops("sequence_max", X=value, Offsets=offsets)
+        if not layer.output_max_index:
+            return Output(made["Out"], runs=runs)
+        return Output(net.builder.op("cast", {"dtype": "float32"}, X=made["Places"]), runs=runs)
     by = {"pooltype": {"squarerootn": "sqrt"}.get(layer.average_strategy, layer.average_strategy)}
     return Output(net.builder.op("sequence_pool", by, X=value, Offsets=offsets), runs=runs)
 

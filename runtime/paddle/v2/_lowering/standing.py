@@ -12,7 +12,6 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle._engine.steps.recurrence import Recurrence
 from paddle.v2._config import MemoryConfig, SubModelConfig
-from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
 
 if TYPE_CHECKING:
@@ -40,6 +39,15 @@ def remembered(
         memory = recurrence.memory(1, start=float(config.boot_with_const_id), dtype="int64")
         step.outputs[config.link_name] = Output(id=memory)
         return memory
+    if config.boot_layer_name and (begun := net.outputs[config.boot_layer_name]).runs:
+        if len(begun.runs) > 1:
+            raise NotInThisRelease(
+                f"memory {config.link_name!r} begins with {config.boot_layer_name!r}, which is a sequence of "
+                "sequences: that is not in this release, pool its inner sequences before"
+            )
+        memory, ends = recurrence.memory_runs(rows_of(begun), begun.runs[0])
+        step.outputs[config.link_name] = Output(value=memory, runs=(ends,))
+        return memory
     memory = recurrence.memory(net.layer(config.link_name).size, _first(net, group, config))
     step.outputs[config.link_name] = Output(value=memory)
     return memory
@@ -59,14 +67,15 @@ def whole(net: Network, recurrence: Recurrence, source: str) -> Output:
     return like(output, rows, (ends,))
 
 
+def walked(net: Network, group: SubModelConfig) -> str:
+    """The layer along which a group walks: the first that gives sequences, or the first one."""
+    names = [each.layer_name for each in group.in_links]
+    return next((name for name in names if net.outputs[name].runs), names[0])
+
+
 def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variable | None:
     """What a memory begins with, a row for each sequence; None if that is zeros."""
     if config.boot_layer_name:
-        if net.outputs[config.boot_layer_name].runs:
-            raise WrongCall(
-                f"memory {config.link_name!r} begins with {config.boot_layer_name!r}, which is a sequence: "
-                "take its first or last element, or pool it"
-            )
         return net.value(config.boot_layer_name)
     if not config.boot_bias_parameter_name:
         return None
@@ -77,5 +86,5 @@ def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variabl
         )
     bias = net.parameter(config.boot_bias_parameter_name)
     bent = net.activated(config.link_name, config.boot_bias_active_type, bias)
-    offsets = net.runs(group.in_links[0].layer_name, group.name)[0]
+    offsets = net.runs(walked(net, group), group.name)[0]
     return net.builder.op("spread_row", X=bent, Offsets=offsets)
