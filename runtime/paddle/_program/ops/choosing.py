@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle._engine.initial import generator_for
 from paddle._engine.program import Variable as EngineVariable
-from paddle._program.description.dtypes import VarType, dtype_of, numpy_dtype
+from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype, numpy_dtype
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
@@ -89,6 +89,23 @@ def _diag(low: Lowering, op: Operator) -> None:
         return
     kept = low.op("reduce_sum", {"dim": 1, "keep_dim": False}, X=chosen)
     low.give(op, "Out", low.op("slice", {"axes": (0,), "starts": (0,), "ends": (min(sizes),)}, X=kept), ())
+
+
+@lowers("diag")
+def _diag_of_a_row(low: Lowering, op: Operator) -> None:
+    """As models of 1.8 have it."""
+    x = low.input(op, "Diagonal").variable
+    (size,) = _sizes(op, x.shape)
+    low.give(op, "Out", _among_zeros(low, x, np.eye(size)), ())
+
+
+@lowers("eye", num_rows=0, num_columns=-1, dtype=int(VarType.FP32))
+def _eye(low: Lowering, op: Operator) -> None:
+    """As models of 1.8 have it."""
+    rows, columns, kind = op.attr("num_rows"), op.attr("num_columns"), dtype_of(op.attr("dtype"))
+    ones = low.op("fill_constant", {"shape": (1,), "value": 1, "dtype": engine_dtype(kind)})
+    out = _among_zeros(low, ones, np.eye(rows, columns if columns > 0 else rows))
+    low.give(op, "Out", out, (), dtype=kind)
 
 
 def _rolls(op: Operator, rank: int) -> list[tuple[int, int]]:

@@ -44,7 +44,7 @@ def _sum(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", parts[0] if len(parts) == 1 else low.op("sum", X=parts))
 
 
-@lowers("assign")
+@lowers("assign", "rnn_memory_helper")  # the latter: what a step of a StaticRNN gives, in models of 1.8
 def _assign(low: Lowering, op: Operator) -> None:
     given = low.input(op, "X")
     low.give(op, "Out", given.variable, given.runs)

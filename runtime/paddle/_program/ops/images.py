@@ -233,3 +233,34 @@ def _space_to_depth(low: Lowering, op: Operator) -> None:
     parts = low.op("reshape", {"shape": (-1, side, side, channels // side**2, height, width)}, X=x)
     woven = low.op("transpose", {"axis": (0, 3, 4, 1, 5, 2)}, X=parts)
     low.give(op, "Out", low.op("reshape", {"shape": (-1, *shape)}, X=woven))
+
+
+@lowers("pixel_shuffle", upscale_factor=1, data_format="NCHW")
+def _pixel_shuffle(low: Lowering, op: Operator) -> None:
+    """As models of 1.8 and 2.x have it."""
+    x, times = channels_first(low, op, low.input(op, "X").variable), op.attr("upscale_factor")
+    left, (height, width) = x.shape[1] // times**2, _sides(op, x)
+    parted, whole = (-1, left, times, times, height, width), (-1, left, height * times, width * times)
+    low.give(op, "Out", as_told(low, op, _turned(low, x, parted, (0, 1, 4, 2, 5, 3), whole)))
+
+
+@lowers("shuffle_channel", group=1)
+def _shuffle_channel(low: Lowering, op: Operator) -> None:
+    """As models of 1.8 have it."""
+    x, groups = low.input(op, "X").variable, op.attr("group")
+    whole = (-1, x.shape[1], *_sides(op, x))
+    parted = (-1, groups, x.shape[1] // groups, *whole[2:])
+    low.give(op, "Out", _turned(low, x, parted, (0, 2, 1, 3, 4), whole))
+
+
+def _sides(op: Operator, x: EngineVariable) -> tuple[int, int]:
+    if -1 in x.shape[2:]:
+        raise BadProgram(f"operator {op.type!r}: the size of images is decided by a feed: declare it")
+    return x.shape[2], x.shape[3]
+
+
+def _turned(
+    low: Lowering, x: EngineVariable, parted: tuple[int, ...], order: tuple[int, ...], whole: tuple[int, ...]
+) -> EngineVariable:
+    parts = low.op("transpose", {"axis": order}, X=low.op("reshape", {"shape": parted}, X=x))
+    return low.op("reshape", {"shape": whole}, X=parts)
