@@ -2,6 +2,8 @@
 
 A walk along sequences becomes a loop over moments, along a rank table (DynamicRNN), or the original's
 ``recurrent`` (StaticRNN), where a name in the block stands for the element of what has that name outside.
+Loops and branches get the variable that the original keeps their scopes in; attributes are written as it
+takes them (original_attributes.py).
 
 They must never know a value. Guarantee: what is written computes what was there, in the original and here;
 what cannot be written so is refused by name.
@@ -19,6 +21,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadProgram
+from paddle._program.files.original_attributes import fit
 
 
 def as_the_original_writes(program: Program) -> None:
@@ -26,6 +29,7 @@ def as_the_original_writes(program: Program) -> None:
     for block in list(program.blocks):
         ops, block.ops = block.ops, []
         for op in ops:
+            fit(block, op)
             if op.type in _WRITERS:
                 _WRITERS[op.type](block, op)
             else:
@@ -40,6 +44,51 @@ def _cost(block: Block, op: Operator) -> None:
     block.append_op("elementwise_sub", {"X": [x], "Y": [label]}, {"Out": [left]}, {"axis": -1})
     block.append_op("square", {"X": [left]}, {"Out": [out]})
 
+
+def _of_larger(block: Block, op: Operator) -> None:
+    """Y may have more axes than X; the original takes X for Y then."""
+    (x, y), (out,) = (block._var_recursive(op.input(slot)[0]) for slot in "XY"), op.output("Out")
+    if x.has_shape and y.has_shape and len(x.shape) < len(y.shape):
+        traits = {"shape": y.shape, "dtype": x.dtype, "lod_level": y.lod_level}
+        zeros, large = (block.create_var(f"{out}.{what}", **traits) for what in ("zeros", "large"))
+        block.append_op("fill_zeros_like", {"X": [y]}, {"Out": [zeros]})
+        block.append_op("elementwise_add", {"X": [zeros], "Y": [x]}, {"Out": [large]}, dict(op.attrs))
+        op.inputs["X"], op.attrs["axis"] = [large.name], -1
+    block.ops.append(op)
+
+
+def _log_softmax(block: Block, op: Operator) -> None:
+    """Which fluid has no operator for."""
+    (x,), (out,), axis = op.input("X"), op.output("Out"), op.attr("axis")
+    told = block._var_recursive(x)
+
+    def made(type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], thin: bool = False) -> str:
+        shape = [*told.shape[:axis], 1, *told.shape[axis % len(told.shape) + 1 :]] if thin else told.shape
+        name = f"{out}.{type}"
+        block.create_var(name, shape=shape, dtype=told.dtype, lod_level=told.lod_level)
+        block.append_op(type, {slot: [each] for slot, each in inputs.items()}, {"Out": [name]}, attrs)
+        return name
+
+    along = {"dim": [axis % len(told.shape)], "keep_dim": True}
+    most = made("reduce_max", {"X": x}, along, True)
+    less = made("elementwise_sub", {"X": x, "Y": most}, {"axis": -1})
+    whole = made("reduce_sum", {"X": made("exp", {"X": less}, {})}, along, True)
+    logs = made("log", {"X": whole}, {}, True)
+    block.append_op("elementwise_sub", {"X": [less], "Y": [logs]}, {"Out": [out]}, {"axis": -1})
+
+
+def _with_scopes(block: Block, op: Operator) -> None:
+    """A loop or a branch, which the original does not run without a variable for its scopes."""
+    slot = _SCOPES[op.type]
+    if not op.outputs.get(slot):
+        name = f"{op.type}_{block.idx}_{len(block.ops)}.scopes"
+        op.outputs[slot] = [block.create_var(name, type=VarType.STEP_SCOPES).name]
+    if op.type == "while":
+        op.attrs["is_test"] = True
+    block.ops.append(op)
+
+
+_SCOPES = {"while": "StepScopes", "conditional_block": "Scope"}
 
 # StaticRNN.
 
@@ -247,4 +296,11 @@ def _rename_op(op: Operator, names: Mapping[str, str]) -> None:
         _rename(block, names)
 
 
-_WRITERS = {"dynamic_recurrent": _walk, "recurrent": _recurrent, "square_error_cost": _cost}
+_WRITERS = {
+    "dynamic_recurrent": _walk,
+    "recurrent": _recurrent,
+    "square_error_cost": _cost,
+    "log_softmax": _log_softmax,
+    **dict.fromkeys(["elementwise_floordiv", "elementwise_mod", "elementwise_pow"], _of_larger),
+    **dict.fromkeys(_SCOPES, _with_scopes),
+}

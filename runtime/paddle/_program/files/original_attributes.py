@@ -1,0 +1,57 @@
+"""Attributes as 1.8 takes them, where it computes otherwise what is written in another way, or not at all.
+
+Its layers count axes from the first before they append an operator, and its operators do not. They must never
+know a value. Guarantee: what is changed computes here what it did.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle._program.description.block import Block
+from paddle._program.description.operator import Operator
+
+
+def fit(block: Block, op: Operator) -> None:
+    """Change the attributes of an operator, which is the caller's own."""
+    if op.type in _AXES:
+        slot, *names = _AXES[op.type].split()
+        for name in names:
+            _count_from_the_first(block, op, slot, name)
+    if op.type in ("slice", "strided_slice") and not op.attrs.get("infer_flags"):
+        computed = any(op.inputs.get(slot) for slot in op.inputs if slot != "Input")
+        op.attrs["infer_flags"] = [-1 if computed else 1] * len(op.attr("axes"))
+    if op.type == "conv3d_transpose" and op.attrs.get("data_format") in _FLAT:
+        op.attrs["data_format"] = _FLAT[op.attrs["data_format"]]
+    if op.type in _UNREAD and op.inputs.get(_UNREAD[op.type][0]):
+        op.attrs.update(_UNREAD[op.type][1])
+
+
+def _count_from_the_first(block: Block, op: Operator, slot: str, name: str) -> None:
+    told, x = op.attrs.get(name), block._find_var_recursive(op.input(slot)[0])
+    if told is None or x is None or not x.has_shape:
+        return
+    rank = len(x.shape)
+    several = isinstance(told, list | tuple)
+    counted = [axis + rank if axis < 0 else axis for axis in (told if several else [told])]
+    op.attrs[name] = counted if several else counted[0]
+
+
+_AXES = {
+    "cumsum": "X axis",
+    "mul": "X x_num_col_dims",
+    "slice": "Input axes decrease_axis",
+    "split": "X axis",
+    "strided_slice": "Input axes",
+}
+"""By operators: of which input, and the attributes that hold axes of it."""
+
+_UNREAD: dict[str, tuple[str, dict[str, Any]]] = {
+    "top_k": ("K", {"k": 1}),
+    "unsqueeze": ("AxesTensorList", {"axes": []}),
+    "unsqueeze2": ("AxesTensorList", {"axes": []}),
+}
+"""Attributes whose place an input takes, and what they are then."""
+
+_FLAT = {"NCDHW": "NCHW", "NDHWC": "NHWC"}
+"""Layouts of volumes that the original calls by those of images."""
