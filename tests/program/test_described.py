@@ -44,3 +44,13 @@ def test_what_programs_ask_of_an_operator_and_a_block_they_ask_by_calls() -> Non
     assert block.ops[0].input("X") == ["y"] and not block.ops[0].has_attr("x_num_col_dims")
     weight = block.desc.find_var(b"w")
     assert weight is not None and weight.name() == "w" and block.desc.find_var("none") is None
+
+
+def test_a_variable_is_printed_as_its_message_is() -> None:
+    with fluid.program_guard(fluid.Program(), fluid.Program()):
+        x = fluid.data("x", [None, 3])
+    printed = str(x)
+    assert printed.startswith('name: "x"\ntype {\n  type: LOD_TENSOR\n') and printed.endswith("\n")
+    assert printed in "\n".join(line[4:] for line in str(x.block.program).splitlines()) + "\n"
+    assert repr(x) == "var x : LOD_TENSOR, shape[-1, 3], dtype FP32, lod_level 0, stop_gradient, is_data"
+    assert f"    {x!r}\n" in str(x.block)

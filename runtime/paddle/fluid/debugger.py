@@ -45,7 +45,7 @@ def _is_backward(op: Operator) -> bool:
 
 def repr_var(var: Variable) -> str:
     """A variable in a line."""
-    return var.to_string()
+    return var.to_string(with_details=True)
 
 
 def repr_op(op: Operator) -> str:

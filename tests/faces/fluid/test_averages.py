@@ -72,3 +72,24 @@ def test_who_wants_no_averages_of_them_says_so() -> None:
     last = _value(MEAN)
     with averages.apply(exe):
         np.testing.assert_array_equal(_value(MEAN), last)
+
+
+def test_the_direction_and_length_of_weights_are_not_averaged() -> None:
+    """As the original's are not, whose attribute for them says so."""
+    x = layers.data("x", [3])
+    h = layers.fc(x, 2, param_attr=fluid.WeightNormParamAttr(dim=1, name="w"), bias_attr="b")
+    SGD(0.1).minimize(layers.mean(layers.square(h - 1.0)))
+    ema = ExponentialMovingAverage(0.5)
+    ema.update()
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    for step in range(2):
+        _run(exe, step)
+    before = {name: _value(name) for name in ("w_g", "w_v", "b")}
+    with ema.apply(exe):
+        assert {name: bool((_value(name) == was).all()) for name, was in before.items()} == {
+            "w_g": True,
+            "w_v": True,
+            "b": False,
+        }
+    assert fluid.ParamAttr().do_model_average is True

@@ -211,7 +211,7 @@ class Block:
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """For people."""
-        lines = [f"    {each.to_string()}" for each in self.vars.values()]
+        lines = [f"    {each.to_string(throw_on_error, with_details=True)}" for each in self.vars.values()]
         lines += [f"    {each.to_string()}" for each in self.ops]
         return "\n".join([f"{{ // block {self.idx}", *lines, "}"])
 

@@ -119,7 +119,11 @@ class Variable(Arithmetic):
     set_error_clip = _set_error_clip
 
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
-        """For people, as in ``str(program)``."""
+        """The text form of its message. ``with_details``: for people, in a line."""
+        if not with_details:
+            from paddle._program.description import program_desc
+
+            return f"{program_desc.variable_message(self)}\n"
         traits = [
             f"{self.type.name}",
             f"shape{list(self.shape)}" if self.has_shape else "shape unknown",
@@ -132,7 +136,8 @@ class Variable(Arithmetic):
     def __str__(self) -> str:
         return self._in_line() if now().is_static else self.to_string()
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return self._in_line() if now().is_static else self.to_string(with_details=True)
 
     def _in_line(self) -> str:
         """As 2.x prints a variable."""

@@ -29,7 +29,7 @@ class ParamAttr:
         regularizer: Any = None,
         trainable: bool = True,
         gradient_clip: Any = None,
-        do_model_average: Any = None,
+        do_model_average: Any = True,
         need_clip: bool = True,
     ) -> None:
         self.name = name
@@ -79,10 +79,11 @@ class ParamAttr:
 
 class WeightNormParamAttr(ParamAttr):
     """A parameter that is a direction times a length (Salimans and Kingma): of the whole, or of each place
-    along axis ``dim``. Both are learned; at the beginning their product is what the initializer made."""
+    along axis ``dim``. Both are learned; at the beginning their product is what the initializer made. They
+    are not averaged, unless ``do_model_average`` says so."""
 
-    def __init__(self, dim: int | None = None, **traits: Any) -> None:
-        super().__init__(**traits)
+    def __init__(self, dim: int | None = None, name: str | None = None, **traits: Any) -> None:
+        super().__init__(name, **{"do_model_average": False, **traits})
         self.dim = dim
 
 
