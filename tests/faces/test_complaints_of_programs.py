@@ -31,7 +31,8 @@ CASES = {
         name: (
             "import paddle.fluid as fluid\nfrom paddle.fluid.layers import data, fc, mean\n"
             "loss = mean(fc(data('x', [1]), 1))\nfluid.optimizer.SGD(0.1).minimize(loss)\n"
-            f"fluid.DistributeTranspiler().transpile({number}, pservers={servers!r}, trainers=2)\n",
+            f"t = fluid.DistributeTranspiler()\nt.transpile({number}, pservers={servers!r}, trainers=2)\n"
+            "t.get_trainer_program()\n",
             {},
             said,
         )

@@ -64,10 +64,12 @@ class Cluster:
         if not isinstance(self.trainers, int) or self.trainers < 1:
             raise BadArgument(f"a job has 1 trainer or more, not {self.trainers!r}")
         if not isinstance(self.trainer_id, int) or not 0 <= self.trainer_id < self.trainers:
-            raise BadArgument(
-                f"trainer_id is {self.trainer_id!r}, and a job of {self.trainers} trainers numbers them 0 to "
-                f"{self.trainers - 1}"
-            )
+            raise BadArgument(number_of_none(self.trainer_id, self.trainers))
+
+
+def number_of_none(trainer_id: Any, trainers: int) -> str:
+    """What is said of a number that no trainer has."""
+    return f"trainer_id is {trainer_id!r}, and a job of {trainers} trainers numbers them 0 to {trainers - 1}"
 
 
 class Carrier:
@@ -186,6 +188,18 @@ class Onlooker(Carrier):
             update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec())
             exchange.start((), self.update(update), {})
         super().succeeded()
+
+
+class Unnumbered(Carrier):
+    """Of a process whose number is none of a trainer: of a server, which may transpile with a number of its
+    own. ``complaint``: what is said where it trains all the same."""
+
+    def __init__(self, cluster: Cluster, complaint: str) -> None:
+        super().__init__(cluster)
+        self.complaint = complaint
+
+    def __call__(self) -> Remembering:
+        raise BadArgument(self.complaint)
 
 
 def _tell_all(error: BaseException) -> None:

@@ -16,7 +16,7 @@ from functools import wraps
 from typing import Any
 
 from paddle._program import calls
-from paddle._program.carrier import Carrier, Cluster, Onlooker
+from paddle._program.carrier import Carrier, Cluster, Onlooker, Unnumbered, number_of_none
 from paddle._program.description.guards import default_main_program, default_startup_program
 from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
@@ -119,7 +119,7 @@ class DistributeTranspiler:
         """Make ``program``, the default one if None, trainer ``trainer_id``'s of a job of ``trainers`` with
         ``pservers``, a list ``host:port,host:port``. ``sync_mode``: a step waits for all trainers, and counts
         the mean of their gradients; otherwise each gradient counts when it comes. A program without an
-        optimizer is computed as it is, and servers keep nothing of it.
+        optimizer is computed as it is, and servers keep nothing of it. A server may have any number.
 
         0.12 gives what ``minimize`` gave, the updates and pairs of parameters and gradients, before all of
         these, and 0.11 does without the number, which is then said by PADDLE_TRAINER_ID."""
@@ -134,12 +134,7 @@ class DistributeTranspiler:
         moved = _updates(self.origin_program)
         self.table_name = distributed_table(self.origin_program)
         self.has_distributed_lookup_table = self.table_name is not None
-        cluster = Cluster(
-            endpoints=tuple(self.pserver_endpoints),
-            trainers=trainers,
-            trainer_id=trainer_id,
-            mode=config._mode(self.sync_mode),
-        )
+        cluster = self._cluster()
         self._served = Served.of(
             self.origin_program,
             moved,
@@ -153,10 +148,27 @@ class DistributeTranspiler:
         self.param_grad_ep_mapping = self._served.by_endpoint()
         count_for_all(self.origin_program, cluster.mode, trainers)
         rewrite(self.origin_program, self._served, trainer_id)
-        self._carry(Carrier(cluster) if moved else Onlooker(cluster))
+        self._carry(cluster, is_trained=bool(moved))
 
-    def _carry(self, carrier: Carrier) -> None:
-        self.origin_program._carrier = carrier
+    def _cluster(self) -> Cluster:
+        """The job. A server's own number may be none of a trainer."""
+        return Cluster(
+            endpoints=tuple(self.pserver_endpoints),
+            trainers=self.trainer_num,
+            trainer_id=0 if self._is_no_trainers() else self.trainer_id,
+            mode=self.config._mode(self.sync_mode),
+        )
+
+    def _is_no_trainers(self) -> bool:
+        numbers = self.trainer_id, self.trainer_num
+        return all(isinstance(each, int) for each in numbers) and self.trainer_id >= self.trainer_num > 0
+
+    def _carry(self, cluster: Cluster, *, is_trained: bool) -> None:
+        if self._is_no_trainers():
+            complaint = number_of_none(self.trainer_id, self.trainer_num)
+            self.origin_program._carrier = Unnumbered(cluster, complaint)
+            return
+        self.origin_program._carrier = Carrier(cluster) if is_trained else Onlooker(cluster)
         if (told_flag("TRAINING_ROLE") or told_flag("PADDLE_TRAINING_ROLE")) == "TRAINER":
             self._warn_servers_if_it_fails()
 
@@ -174,6 +186,8 @@ class DistributeTranspiler:
     def get_trainer_program(self, wait_port: bool = True) -> Program:
         """The program of a trainer, to be run where the startup program was: the one that was transpiled."""
         self._known()
+        if isinstance(self.origin_program._carrier, Unnumbered):
+            raise BadArgument(self.origin_program._carrier.complaint)
         if self._is_unnumbered:
             raise BadArgument(
                 f"transpile(optimize_ops, params_grads, ..., trainers={self.trainer_num}), as 0.11 has it, "
