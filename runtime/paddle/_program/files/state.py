@@ -57,16 +57,17 @@ def save(program: Program, model_path: str, protocol: int = 2, **configs: Any) -
 def load(
     program: Program, model_path: str, executor: Any = None, var_list: Sequence[Variable] | None = None
 ) -> None:
-    """Set what a program keeps to what ``save`` wrote, or ``save_persistables`` in a folder of that name."""
+    """Set what a program keeps to what ``save`` wrote, or ``save_persistables`` in a folder of that name.
+    ``var_list``: which variables are in the latter; of what ``save`` wrote all is set, as upstream."""
     path = _base(model_path)
     open_ones, kept = tables.parted(program, list(filter(is_persistable, program.list_vars())))
-    wanted = {each.name for each in var_list or (*kept, *map(program.global_block().var, open_ones))}
     has_state = _with(path, PARAMETERS).exists()
+    var_list = None if has_state else var_list
+    wanted = {each.name for each in var_list or (*kept, *map(program.global_block().var, open_ones))}
     folder, chosen = _with(path, TABLES) if has_state else path, [n for n in open_ones if n in wanted]
     rows = load_tables(folder, program, chosen)
     if has_state:
-        state = _state_of(path, kept)
-        set_program_state(program, {n: v for n, v in state.items() if not var_list or n in wanted})
+        set_program_state(program, _state_of(path, kept))
     else:
         put(global_scope(), _of_files(path, tables.parted(program, var_list or kept)[1]))
     for name, each in rows.items():
