@@ -76,6 +76,7 @@ def _only(program: Any, type: str) -> Any:
         (lambda x: L.strided_slice(x, [1], [_one(0)], [3], [2]), "strided_slice", {"infer_flags": [-1]}),
         (lambda x: L.fc(x, 5, num_flatten_dims=-1), "mul", {"x_num_col_dims": 2}),
         (lambda x: L.cumsum(x, axis=-2), "cumsum", {"axis": 1}),
+        (lambda x: L.flip(x, [-1]), "flip", {"dims": [-1], "axis": [-1]}),
         (lambda x: L.unsqueeze(x, [_one(1)]), "unsqueeze2", {"axes": []}),
         (lambda x: L.topk(x, _one(2))[0], "top_k", {"k": 1}),
     ],

@@ -1,7 +1,7 @@
-"""Attributes as 1.8 takes them, where it computes otherwise what is written in another way, or not at all.
+"""Attributes as 1.8 and 2.x take them, where they compute otherwise what is written in another way.
 
-Its layers count axes from the first before they append an operator, and its operators do not. They must never
-know a value. Guarantee: what is changed computes here what it did.
+Layers of 1.8 count axes from the first before they append an operator, and its operators do not. They must
+never know a value. Guarantee: what is changed computes here what it did.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ def fit(block: Block, op: Operator) -> None:
         op.attrs["infer_flags"] = [-1 if computed else 1] * len(op.attr("axes"))
     if op.type == "conv3d_transpose" and op.attrs.get("data_format") in _FLAT:
         op.attrs["data_format"] = _FLAT[op.attrs["data_format"]]
+    if op.type in ("flip", "roll"):  # whose axes have two names: 1.8's and 2.x's
+        op.attrs["dims"] = op.attrs["axis"] = list(op.attrs.get("dims") or op.attr("axis"))
     if op.type in _UNREAD and op.inputs.get(_UNREAD[op.type][0]):
         op.attrs.update(_UNREAD[op.type][1])
 
