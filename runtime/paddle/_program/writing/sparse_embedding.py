@@ -10,6 +10,7 @@ import warnings
 from copy import copy
 from typing import Any
 
+from paddle._program.description.dtypes import dtype_of, is_float
 from paddle._program.description.open_tables import open_tables
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
@@ -50,6 +51,10 @@ def sparse_embedding(
         raise BadArgument(
             "entry is a CountFilterEntry, ProbabilityEntry or ShowClickEntry of paddle.distributed, not "
             f"{entry!r}"
+        )
+    if not is_float(dtype_of(dtype)):
+        raise BadArgument(
+            f"dtype of sparse_embedding is 'float32' or 'float64', for rows learn, not {dtype!r}"
         )
     sizes = [int(each) for each in size]
     if len(sizes) != 2 or min(sizes) < 1:
