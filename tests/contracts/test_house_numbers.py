@@ -26,6 +26,7 @@ NO_NOUN = re.compile(r"(^|_)(utils?|helpers?|common|misc|managers?)(_|$)")
 DOCUMENTED = {  # PaddlePaddle's names, which users import
     "runtime/paddle/common_ops_import.py",
     "runtime/paddle/dataset/common.py",
+    "runtime/paddle/distributed/fleet/base/util_factory.py",
     "runtime/paddle/_program/writing/layer_helper.py",
     "runtime/paddle/fluid/contrib/utils/hdfs_utils.py",
     "runtime/paddle/fluid/incubate/fleet/utils/utils.py",

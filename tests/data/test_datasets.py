@@ -102,8 +102,10 @@ def test_what_is_held_is_shuffled_as_numpy_was_seeded(files: list[str]) -> None:
     assert orders[0] == orders[1] != list(range(30))
     assert sorted(orders[0]) == list(range(30))
     dataset.release_memory()
+    with pytest.warns(UserWarning, match="holds nothing after release_memory"):
+        assert flat(labels(dataset)) == []
     with pytest.raises(RuntimeError, match="before load_into_memory"):
-        dataset.streams(1)
+        made(InMemoryDataset, files).streams(1)
 
 
 def test_samples_are_loaded_while_the_program_goes_on(files: list[str]) -> None:

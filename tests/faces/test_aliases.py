@@ -56,6 +56,13 @@ def test_what_2_6_has_of_fleet_1_x_is_the_very_same(name: str, home: str) -> Non
     assert getattr(paddle.incubate.distributed.fleet, name.partition(".")[0])
 
 
+def test_transpilers_have_their_home_since_2_5() -> None:
+    from paddle.distributed.transpiler import DistributeTranspiler
+
+    found = importlib.import_module("paddle.distributed.transpiler.distribute_transpiler")
+    assert found.DistributeTranspiler is DistributeTranspiler is paddle.fluid.DistributeTranspiler
+
+
 def test_what_is_not_here_of_incubate_distributed_says_so() -> None:
     with pytest.raises(ImportError, match=r"paddle\.incubate\.distributed\.models is not in this release"):
         importlib.import_module("paddle.incubate.distributed.models")

@@ -10,7 +10,6 @@ import pytest
 
 import paddle
 import paddle.fluid as fluid
-from paddle._absent import NotInThisRelease
 from paddle._fleet.errors import BadRole, FleetError, TooEarly
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.place import Role
@@ -122,13 +121,29 @@ def test_what_is_saved_by_one_word_is_a_model_where_it_says_of_what(tmp_path: Pa
     assert all((tmp_path / each / "emb_txt" / "emb.block0.txt").is_file() for each in ("all", "model"))
 
 
+def test_every_mode_of_saving_is_of_all_rows_and_says_so(tmp_path: Path) -> None:
+    with job(1, adam) as (worker, program), fluid.program_guard(*program[:2]):
+        worker.init_worker()
+        target, table = [program[2].block.var("fc_0.tmp_1")], Path("emb_txt", "emb.block0.txt")
+        worker.save_inference_model(EXE(), str(tmp_path / "0"), ["ids"], target)
+        for mode in (1, 2):
+            with pytest.warns(UserWarning, match=f"save_inference_model: mode={mode} is as mode=0") as said:
+                worker.save_inference_model(EXE(), str(tmp_path / str(mode)), ["ids"], target, mode=mode)
+            assert said[0].filename == __file__
+    whole = (tmp_path / "0" / table).read_text()
+    assert whole == (tmp_path / "1" / table).read_text() == (tmp_path / "2" / table).read_text()
+    with pytest.warns(UserWarning, match="there is no cluster"), pytest.warns(match="mode=1 is as") as said:
+        Fleet().init().load_model("saved", mode=1)
+    assert said[0].filename == __file__
+
+
 def test_what_cannot_be_loaded_or_saved_is_said() -> None:
     told = {"worker_endpoints": ["127.0.0.1:1"], "server_endpoints": ["127.0.0.1:2"]}
     server = Fleet().init(UserDefinedRoleMaker(role=Role.SERVER, current_id=0, **told))
     with pytest.raises(BadRole, match=r"fleet.load_model\(\) is for workers, and this process is a server"):
         server.load_model("saved", 0)
-    with pytest.raises(NotInThisRelease, match=r"fleet\.save_one_table: mode=1"):
-        Fleet().init(UserDefinedRoleMaker(current_id=0, **told)).save_one_table(0, "saved", 1)
+    with pytest.raises(FleetError, match=r"fleet\.save_one_table: mode is a number from 0 to 5, and not 6"):
+        Fleet().init(UserDefinedRoleMaker(current_id=0, **told)).save_one_table(0, "saved", 6)
     with pytest.warns(UserWarning, match=r"fleet.load_model\('saved'\): there is no cluster"):
         Fleet().init().load_model("saved")
     with pytest.raises(AttributeError, match=r"save_cache_model .*none are apart from others"):

@@ -20,6 +20,12 @@ def test_files_are_shared_out_in_runs_and_the_rest_goes_to_the_first() -> None:
     assert share_of(files[:2], 2, 3) == []
 
 
+def test_its_class_is_found_where_2_x_keeps_it() -> None:
+    from paddle.distributed.fleet.base import util_factory
+
+    assert util_factory.UtilBase is UtilBase
+
+
 def test_files_are_a_list() -> None:
     with pytest.raises(TypeError, match="files should be a list"):
         worker(0, 1).get_file_shard("part-0")  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from paddle._engine.row_initial import RowInitial, row_key
 from paddle._program.carrier import Carrier, Cluster
 from paddle._program.running.open_table import table_of
 from paddle.distributed import CountFilterEntry, ProbabilityEntry
+from paddle.distributed.entry_attr import EntryAttr
 from paddle.fluid import contrib, layers, optimizer, unique_name
 from paddle.fluid.executor import Executor, Scope
 from paddle.fluid.framework import Program, program_guard
@@ -164,6 +165,11 @@ def test_a_test_makes_no_row_and_reads_zeros_where_there_is_none() -> None:
     assert table is not None and table.rows().ids.tolist() == [5]
 
 
+def test_what_entries_have_in_common_is_no_entry() -> None:
+    with pytest.raises(NotImplementedError, match="EntryAttr is the base class"):
+        EntryAttr()._to_attr()
+
+
 @pytest.mark.parametrize(("entry", "sightings"), [(CountFilterEntry(3), 3), (ProbabilityEntry(0.5), 3)])
 @pytest.mark.parametrize("servers", [0, 2])
 def test_an_id_has_no_row_until_it_enters(entry: Any, sightings: int, servers: int) -> None:
@@ -195,6 +201,8 @@ def test_entries_that_differ_and_such_as_are_none_are_refused() -> None:
         ids = layers.data("ids", [1], dtype="int64")
         with pytest.raises(ValueError, match="CountFilterEntry"):
             contrib.layers.sparse_embedding(ids, [3, 2], entry=3)
+        with pytest.raises(TypeError, match="dtype of sparse_embedding is 'float32' or 'float64'"):
+            contrib.layers.sparse_embedding(ids, [3, 2], dtype="int64")
         table: dict[str, Any] = {"size": [3, 2], "param_attr": ParamAttr(name="t")}
         contrib.layers.sparse_embedding(ids, entry=CountFilterEntry(1), **table)
         with pytest.raises(ValueError, match="a table has one"):

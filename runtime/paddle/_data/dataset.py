@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
@@ -123,6 +124,7 @@ class InMemoryDataset(DatasetBase):
         self._loading: Future[Records] | None = None
         self._evaluates = False
         self._shuffled = 0
+        self._is_released = False
 
     def _own_settings(self, **settings: Any) -> None:
         for name in (
@@ -217,8 +219,8 @@ class InMemoryDataset(DatasetBase):
         self._records = held.shuffled(slots, np.random.permutation(len(held)))
 
     def release_memory(self) -> None:
-        """Hold nothing any more."""
-        self._records, self._shuffled = None, 0
+        """Hold nothing any more: training is then on no batch, and says so."""
+        self._records, self._shuffled, self._is_released = None, 0, True
 
     def get_memory_data_size(self, fleet: Any = None) -> int:
         """Samples held; with ``fleet`` by all its workers."""
@@ -230,6 +232,14 @@ class InMemoryDataset(DatasetBase):
 
     def streams(self, many: int) -> list[Iterator[Records]]:
         """See DatasetBase; threads take batches in turns."""
+        if self._records is None and self._is_released:
+            warnings.warn(
+                "an InMemoryDataset holds nothing after release_memory, so this pass trains on no batch: "
+                "call load_into_memory again before it, or release_memory after the last pass",
+                stacklevel=4,
+            )
+            nothing: tuple[Records, ...] = ()
+            return [(each for each in nothing) for _ in range(many)]
         held = self._held("training")
         size = self._settings.batch_size
         begins = iter(range(0, len(held), size))

@@ -10,7 +10,10 @@ Rules:
 4.  A table's number is its place among the sparse parameters of a program, in the order in which they were
     made; the number behind the last is that of all dense ones together.
 
-It must never know how values travel. Guarantee: modes of saving that are not built are refused by name.
+5.  The original's modes of saving, but 0, leave out rows: what has not changed (1) or is seldom seen (2).
+    Here each is of all rows, which who reads such a folder takes as well, and a warning says so.
+
+It must never know how values travel. Guarantee: no mode saves less than what was asked for.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle._absent import NotInThisRelease
 from paddle._fleet import saving
 from paddle._fleet.errors import BadRole, FleetError
 from paddle._fleet.place import Role
@@ -28,6 +30,7 @@ from paddle._program.description.guards import default_main_program
 from paddle._program.lowering.lowering import sparse_tables
 from paddle._program.running.executor import Executor
 
+_MODES = range(6)  # of upstream's accessors
 _UNSEEN_DAYS = 30  # after which the original's tables forget a row, where nobody says another number
 
 
@@ -54,8 +57,8 @@ class Files:
     # Rule 1.
 
     def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
-        """Write all that outlives a run, as the servers have it now. One worker is to call it. ``mode``: 0,
-        all of it."""
+        """Write all that outlives a run, as the servers have it now. One worker is to call it. ``mode``: rule
+        5."""
         self._check("save_persistables", mode, executor)
         saving.save_persistables(executor, dirname, self._meant(main_program), self._fetched())
 
@@ -137,13 +140,13 @@ class Files:
 
     def _loads(self, what: str, path: str, mode: int) -> bool:
         """Whether there is a job in which to load."""
-        self._check(what, mode)
+        self._check(what, mode, level=5)
         if self.role_maker.place.is_distributed:
             return True
         saving.warn_of_nothing_loaded(what, path)
         return False
 
-    def _check(self, what: str, mode: int, executor: Any = ...) -> None:
+    def _check(self, what: str, mode: int, executor: Any = ..., level: int = 4) -> None:
         if executor is not ... and not isinstance(executor, Executor):
             raise TypeError(
                 f"fleet.{what}: executor must be as Executor type, paddle.static.Executor(), and not "
@@ -155,10 +158,10 @@ class Files:
                 f"fleet.{what}() is for workers, and this process is a server (fleet.is_worker()): it has a "
                 "part of the parameters, and the values of its own startup program. Call it in one worker"
             )
+        if mode not in _MODES:
+            raise FleetError(f"fleet.{what}: mode is a number from 0 to 5, and not {mode!r}")
         if mode != 0:
-            raise NotInThisRelease(
-                f"fleet.{what}: mode={mode}, what has changed alone, is not in this release: give 0, for all"
-            )
+            saving.warn_of_all(what, mode, level)
 
     def _fetched(self) -> int:
         """In files of how many servers tables are saved, of which all values are here now; 0: of none."""

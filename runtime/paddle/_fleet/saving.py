@@ -89,6 +89,15 @@ def warn_of_nothing_loaded(what: str, dirname: str | None) -> None:
         )
 
 
+def warn_of_all(what: str, mode: int, level: int) -> None:
+    """Tell who asked for a part of the rows."""
+    warnings.warn(
+        f"fleet.{what}: mode={mode} is as mode=0 here, of all rows. The original's leaves out such as have "
+        "not changed or are seldom seen",
+        stacklevel=level,
+    )
+
+
 def warn_of_nobody_served() -> None:
     """Tell who would serve, and is alone: it goes on, as upstream's does."""
     warnings.warn(

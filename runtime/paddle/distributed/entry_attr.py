@@ -16,6 +16,8 @@ class EntryAttr:
 
     def _to_attr(self) -> str:
         """As an operator's attribute says it."""
+        if not self._name:
+            raise NotImplementedError("EntryAttr is the base class: give an entry of its family")
         return f"{self._name}:{self._number}"
 
 

@@ -83,6 +83,34 @@ def test_a_parameter_tiled_once_for_each_sample_gets_what_all_of_them_give():
     assert executor.run(feed={"x": X}, fetch_list=[row])[0] == pytest.approx(1 - 0.1 * X.sum(0)[None])
 
 
+def counter(at):
+    return at
+
+
+def less_one(at):
+    return step_behind(at) - 1
+
+
+def step_behind(at):
+    """What cannot be followed back to what it was computed of."""
+    return paddle.cast(paddle.floor(paddle.cast(at, "float32") + 1.5), "int64")
+
+
+@pytest.mark.parametrize("begins", [counter, less_one])
+def test_a_loop_that_counts_behind_who_cuts_by_its_counter_counts_once_a_turn(begins):
+    x, at, many = paddle.static.data("x", [4, 3]), paddle.full([1], 0, "int64"), paddle.full([1], 4, "int64")
+    found, goes_on = paddle.zeros([1, 3]), paddle.less_than(at, many)
+    loop = paddle.fluid.layers.While(goes_on)
+    with loop.block():
+        part = paddle.slice(x, [0], [begins(at)], [step_behind(at)])
+        paddle.assign(found * 2.0 + paddle.sum(part, 0, keepdim=True), found)
+        paddle.increment(at)
+        paddle.assign(paddle.less_than(at, many), goes_on)
+    got, turns = paddle.static.Executor().run(feed={"x": X}, fetch_list=[found, at])
+    np.testing.assert_array_equal(got, [[8, 4, 2, 1] @ X])
+    assert turns.item() == 4
+
+
 def test_an_array_of_tensors_is_written_where_it_is_told():
     at = paddle.zeros([1], "int64")
     array = paddle.tensor.array_write(paddle.ones([2]), at, paddle.tensor.create_array("float32"))

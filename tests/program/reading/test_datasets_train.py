@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -82,10 +83,49 @@ def test_one_thread_does_what_runs_do(files: list[str], capsys: pytest.CaptureFi
         )
         found.append(weights())
     np.testing.assert_array_equal(found[0], found[1])
-    assert [line.partition("[")[0] for line in capsys.readouterr().out.splitlines()] == [
-        "batch: 16, cost: ",
-        "batch: 32, cost: ",
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition("], ")[2].rpartition("[")[0] for line in lines] == [
+        "batch: [16], cost[1]:",
+        "batch: [32], cost[1]:",
     ]
+
+
+def test_what_is_shown_reads_as_in_the_log_of_2_6_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    x = fluid.layers.data("x", [3])
+    half, huge = fluid.layers.fill_constant([4], "float32", 0.5), fluid.layers.fill_constant([1], "int64", 7)
+    (tmp_path / "part").write_text("3 1.5 -2 0.00012345678\n3 1 100000 1234567\n")
+    fluid.Executor().train_from_dataset(
+        fluid.default_main_program(),
+        dataset([x], [str(tmp_path / "part")]),
+        fetch_list=[x, half, huge, x > 1, fluid.layers.log(x * 0.0)],
+        fetch_info=["Epoch 0 Var x", "half", "id", "more", "far"],
+        print_period=1,
+    )
+    time, _, rest = capsys.readouterr().out.partition(", ")
+    assert re.fullmatch(r"time: \[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\]", time)
+    assert rest == (
+        "batch: [1], Epoch 0 Var x[6]:[1.5 -2 0.000123457 1 100000 1.23457e+06], half[4]:[0.5 0.5 0.5 0.5], "
+        "id[1]:[7], more[6]:[1 0 0 0 1 1], far[6]:[-inf -inf -inf -inf -inf -inf]\n"
+    )
+
+
+def test_a_pass_behind_release_memory_is_on_no_batch_and_is_said(files: list[str]) -> None:
+    used, loss = network()
+    fluid.optimizer.SGD(learning_rate=0.1).minimize(loss)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    held = dataset(used, files, "InMemoryDataset")
+    held.release_memory()
+    before = weights()
+    with pytest.warns(UserWarning, match="holds nothing after release_memory") as said:
+        exe.train_from_dataset(dataset=held, thread=2)
+    assert said[0].filename == __file__
+    np.testing.assert_array_equal(weights(), before)
+    held.load_into_memory()
+    exe.train_from_dataset(dataset=held)
+    assert (weights() != before).all()
 
 
 def test_what_outlives_a_run_is_counted_once_a_batch(files: list[str]) -> None:

@@ -140,7 +140,7 @@ def test_what_threads_print_is_written_line_by_line(
         dataset=dataset(used, files), thread=2, fetch_list=[loss], print_period=1, debug=True
     )
     lines = [each for each in written if each]
-    assert lines and all(each.startswith(("batch: ", "thread ")) and each.endswith("\n") for each in lines)
+    assert lines and all(each.startswith(("time: ", "thread ")) and each.endswith("\n") for each in lines)
 
 
 def transpiled(names: list[str], sync: bool) -> fluid.Program:

@@ -122,22 +122,27 @@ def sizes_ahead(ops: Sequence[Operator]) -> list[Operator]:
 
 
 def _closure(op: Operator, name: str) -> list[Operator] | None:
-    """What computes a size, None unless each gives the same where it goes ahead."""
-    block, found, open_ = op.block, dict[int, Operator](), [name]
-    seen: set[str] = set()
+    """What computes a size, None unless each gives the same where it goes ahead. What a loop writes behind
+    who reads it, such as a counter, is there from the turn before, and nobody goes ahead for it."""
+    block, found = op.block, dict[int, Operator]()
+    places = {id(each): place for place, each in enumerate(block.ops)}
+    open_, seen = [(name, places[id(op)])], set[tuple[str, int]]()
     while open_:
-        at = open_.pop()
-        if at in seen:
+        at, reader = open_.pop()
+        if (at, reader) in seen:
             continue
-        seen.add(at)
+        seen.add((at, reader))
         described = block._find_var_recursive(at)
         writers = [each for each in block.ops if at in each.output_arg_names]
         if described is None or described.persistable or len(writers) > 1:
             return None
-        if writers and not _is_pure(writers[0]):
+        if not writers or places[id(writers[0])] >= reader:
+            continue
+        writer = places[id(writers[0])]
+        if not _is_pure(writers[0]) or any(at in each.input_arg_names for each in block.ops[: writer + 1]):
             return None
-        found.update((id(each), each) for each in writers)
-        open_ += [n for each in writers for n in each.input_arg_names]
+        found[id(writers[0])] = writers[0]
+        open_ += [(n, writer) for n in writers[0].input_arg_names]
     return list(found.values())
 
 

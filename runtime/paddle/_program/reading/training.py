@@ -103,8 +103,8 @@ class Watch:
         found = run(feed, [*told, *asked])
         if told:
             names = self.fetch_info or [getattr(each, "name", str(each)) for each in told]
-            values = [f"{name}: {_plain(value)}" for name, value in zip(names, found, strict=False)]
-            _say(f"batch: {number}, {', '.join(values)}")
+            values = [_told(name, value) for name, value in zip(names, found, strict=False)]
+            _say(f"time: [{time.strftime('%Y-%m-%d %H:%M:%S')}], batch: [{number}], {', '.join(values)}")
         if asked and handler is not None:
             values_of = dict(zip(handler.var_dict, found[len(told) :], strict=True))
             arrays: Any = {name: np.asarray(value) for name, value in values_of.items()}
@@ -234,5 +234,11 @@ def runs_at_once(program: Any) -> bool:
     return can_count_apart(program.global_block().ops)
 
 
-def _plain(value: Any) -> str:
-    return str(np.asarray(value))
+def _told(name: str, value: Any) -> str:
+    """A value as the original's log has it, which programs read: ``cost[1]:[0.693754]``, how many and all in
+    a row, as C++ prints numbers."""
+    values = np.asarray(value).reshape(-1)
+    if values.dtype == np.bool_:
+        values = values.astype(np.int64)
+    shown = "{:g}" if values.dtype.kind == "f" else "{}"
+    return f"{name}[{values.size}]:[{' '.join(shown.format(each) for each in values.tolist())}]"

@@ -10,6 +10,7 @@ import warnings
 from copy import copy
 from typing import Any
 
+from paddle._program.description.dtypes import dtype_of, is_float
 from paddle._program.description.open_tables import open_tables
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadArgument
@@ -44,13 +45,7 @@ def sparse_embedding(
     program without an optimizer makes none anyway. ``table_class`` and ``slot`` say how the original's
     servers hold a table, and change no number: rows are in memory here.
     """
-    if table_class not in _CLASSES:
-        raise BadArgument(f"table_class is one of {', '.join(_CLASSES)}, and not {table_class!r}")
-    if entry is not None and not hasattr(entry, "_to_attr"):
-        raise BadArgument(
-            "entry is a CountFilterEntry, ProbabilityEntry or ShowClickEntry of paddle.distributed, not "
-            f"{entry!r}"
-        )
+    _check(table_class, entry, dtype)
     sizes = [int(each) for each in size]
     if len(sizes) != 2 or min(sizes) < 1:
         raise BadArgument(f"size of sparse_embedding is [height, width], and not {size!r}")
@@ -71,6 +66,21 @@ def sparse_embedding(
         _warn_of_counts(table.name, said)
     open_tables(helper.main_program)  # what is said of one table has to agree
     return out
+
+
+def _check(table_class: str, entry: Any, dtype: Any) -> None:
+    """Raises of the three what cannot be."""
+    if table_class not in _CLASSES:
+        raise BadArgument(f"table_class is one of {', '.join(_CLASSES)}, and not {table_class!r}")
+    if entry is not None and not hasattr(entry, "_to_attr"):
+        raise BadArgument(
+            "entry is a CountFilterEntry, ProbabilityEntry or ShowClickEntry of paddle.distributed, not "
+            f"{entry!r}"
+        )
+    if not is_float(dtype_of(dtype)):
+        raise BadArgument(
+            f"dtype of sparse_embedding is 'float32' or 'float64', for rows learn, not {dtype!r}"
+        )
 
 
 def _warn_of_counts(table: str, entry: str) -> None:
