@@ -40,6 +40,8 @@ Rules:
     been cut off, and its agent end by its lease. Then that is a failure.
 15. A node that is lost in FINISH, when all trainers have ended well, is no failure, but for that of the first
     trainer, which has the model.
+16. In TRAIN a trainer that comes to meet others when the first has ended well is one that fails, as it was
+    killed if it was started again; while ``min_trainers`` others run it is left to see that by itself.
 """
 
 from __future__ import annotations
@@ -269,17 +271,18 @@ class Supervisor:
         return actions if role else []
 
     def _met(self, met: events.RoleMeets, now: float) -> list[Action]:
-        """Rules 11 and 12: who has met is not started again; without the host nobody can meet."""
-        if not (host := self._remedies.missed(met, self.phase)):
+        """Rules 11, 12 and 16: who has met is not started again; without the host nobody can meet."""
+        if (missed := self._remedies.missed(met, self.phase, self._over, now)) is None:
             return []
-        if actions := self._again_with(host, self.spared.ends[host], now):
+        role, status, why = missed
+        if actions := self._again_with(role, status, now, "" if role in self._over else why):
             return actions
-        self.spared.add_to(self._blame, [host], self.spared.why_missed(met))
+        self._blame.missed(role, status, why)
         return self._settle(now)
 
-    def _again_with(self, role: str, status: int, now: float) -> list[Action]:
+    def _again_with(self, role: str, status: int, now: float, why: str = "") -> list[Action]:
         """Rule 13, of a role that cannot come back alone; nothing where it is a failure."""
-        return self._take(self._remedies.of_killed(role, status, self.phase, now), now)
+        return self._take(self._remedies.of_killed(role, status, self.phase, now, why), now)
 
     def _exited_early(self, role: str, status: int, now: float) -> list[Action]:
         if status == 0 and role not in self._pservers:
