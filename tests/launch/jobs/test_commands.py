@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from paddle._launch.errors import UsageError
 from paddle._launch.jobs import commands
 
 
@@ -36,3 +37,12 @@ def test_a_settings_file_is_named_as_it_is_wherever_from(
     commands.start("package", "--port=8000 -p", "conf.py", detach=True)
     named = f"--conf={(tmp_path / 'real.py').resolve()}"
     assert launched == [named, "--job_dispatch_package=package", "--detach", "--port=8000", "-p"]
+
+
+@pytest.mark.parametrize("typed", ["--help", "-h", "--no-detach"])
+def test_a_flag_in_the_place_of_the_package_is_told_with_where_help_is(
+    launched: list[str], typed: str
+) -> None:
+    with pytest.raises(UsageError, match=f"^{typed} is no folder: .*`fab --help start` shows"):
+        commands.start(typed, "", "", detach=True)
+    assert launched == []

@@ -32,6 +32,11 @@ _GRACE = Flag(name="grace", kind="duration", default=2.0, help="", users=frozens
 
 def start(package: str, flags: str, conf: str, *, detach: bool) -> None:
     """Launch a package, in place of this process."""
+    if package.startswith("-") and not Path(package).is_dir():
+        raise UsageError(
+            f"{package} is no folder: first of all `fab start` takes the one that holds your train.py. "
+            "`fab --help start` shows what else it takes."
+        )
     own = ["--detach"] if detach else []
     _launch([f"--conf={_named(conf)}", f"--job_dispatch_package={package}", *own, *shlex.split(flags)])
 
