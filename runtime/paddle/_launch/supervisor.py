@@ -62,7 +62,8 @@ _SKIPPING = {Phase.FINISH: Phase.STOP, Phase.SETTLE: Phase.STOP, Phase.STOP: Pha
 
 
 class Supervisor:
-    """One launch. ``pservers`` and ``trainers``: the node of each role, by the role's name."""
+    """One launch. ``pservers`` and ``trainers``: the node of each role, by its name. ``meets_at_first``:
+    trainers meet, if they do, at the first of them, and nowhere else (_pserver/parley)."""
 
     def __init__(
         self,
@@ -73,6 +74,8 @@ class Supervisor:
         restarts: Restarts | None = None,
         min_trainers: int = 0,
         lives: Lives | None = None,
+        *,
+        meets_at_first: bool = True,
     ) -> None:
         self.phase, self._since = Phase.REACH, 0.0
         self.history: list[Phase] = []  # every phase that was entered, however shortly it lasted
@@ -83,7 +86,8 @@ class Supervisor:
         self._limits = limits or Limits()
         self._blame, self._absent = Blame(self._node_of), Absent()
         self._restarts, self._lives = restarts or Restarts(), lives or Lives()
-        self._remedies = Remedies(pservers, trainers, self._blame, self._restarts, self._lives, min_trainers)
+        known = self._blame, self._restarts, self._lives
+        self._remedies = Remedies(pservers, trainers, *known, min_trainers, meets_at_first=meets_at_first)
         self.spared = self._remedies.spared
         self.has_met = False  # whether any trainer has come to a pserver
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles

@@ -47,7 +47,8 @@ class Missed(NamedTuple):
 
 
 class Remedies:
-    """See the module's text. ``pservers`` and ``trainers``: the roles; ``blame``: is told why not."""
+    """See the module's text. ``pservers`` and ``trainers``: the roles; ``blame``: is told why not.
+    ``meets_at_first``: see the supervisor."""
 
     def __init__(
         self,
@@ -57,11 +58,13 @@ class Remedies:
         restarts: Restarts,
         lives: Lives,
         least: int,
+        *,
+        meets_at_first: bool = True,
     ) -> None:
         self._pservers, self._trainers, self._blame = tuple(pservers), tuple(trainers), blame
         self.restarts, self.lives = restarts, lives
         self.spared = Spared(least, next(iter(self._trainers), ""))
-        self._vain = Vain()
+        self._meets_at_first, self._vain = meets_at_first, Vain()
 
     def of_role(
         self, role: str, status: int, phase: Phase, over: Set[int | str], now: float
@@ -106,7 +109,7 @@ class Remedies:
         """A trainer has met others, or not: gives why it never will; None while it may."""
         if not met.finds_nobody:
             self.restarts.meets(met.role)
-        if not met.finds_nobody or phase is not Phase.TRAIN:
+        if not met.finds_nobody or phase is not Phase.TRAIN or not self._meets_at_first:
             return None
         host = self.spared.host
         if host in self.spared.ends:
