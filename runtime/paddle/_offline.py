@@ -19,7 +19,7 @@ from paddle._launch.arguments import parse_arguments
 from paddle._launch.errors import UsageError
 from paddle._launch.flags import defaults_of, flags_of
 from paddle._launch.manual import page
-from paddle._streams import show
+from paddle._streams import announce, show
 from paddle._visible import visible
 
 _EXPORT_USAGE = """
@@ -95,7 +95,7 @@ def _run(command: str, to: Path, work: Callable[[Callable[[str], None]], None]) 
 
     try:
         with _answered_signals():
-            work(lambda text: print(visible(text), flush=True))
+            work(lambda text: announce(visible(text)))  # it is made, whoever reads
     except (PserverError, signals.Stopped) as error:
         print(visible(f"paddle {command}: {error}"), file=sys.stderr)
         return error.exit_status

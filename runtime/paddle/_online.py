@@ -50,13 +50,13 @@ def snapshot(arguments: Sequence[str]) -> int:
         _tell(str(error))
         return error.exit_status
     for each in kept:
-        print(visible(f"{each.what}: version {each.version} is in {each.folder}"))
+        show(visible(f"{each.what}: version {each.version} is in {each.folder}"))
     versions = sorted({each.version for each in kept})
     shards = f"{len(kept)} shard{'s' * (len(kept) != 1)}"
     if len(versions) == 1:
-        print(f"version {versions[0]} of {shards} lasts: the job can go on from step {versions[0]}")
+        show(f"version {versions[0]} of {shards} lasts: the job can go on from step {versions[0]}")
     else:
-        print(f"versions {versions[0]} to {versions[-1]} of {shards} last: trainers are not in step")
+        show(f"versions {versions[0]} to {versions[-1]} of {shards} last: trainers are not in step")
     return 0
 
 

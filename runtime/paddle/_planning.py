@@ -62,8 +62,7 @@ def dump_plan(arguments: Sequence[str]) -> int:
     if not text:
         print(visible(f"paddle dump_plan: {script} has ended without a step"), file=sys.stderr)
         return 1
-    for line in text.splitlines():
-        print(visible(line))
+    show("\n".join(map(visible, text.splitlines())))
     return 0
 
 

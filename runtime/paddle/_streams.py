@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from typing import TextIO
 
 
 def open_closed() -> None:
@@ -26,11 +27,11 @@ class CannotPrint(OSError):
     """What a command is for could not be printed; ``strerror`` says so."""
 
 
-def show(text: str) -> bool:
-    """Print what a command is for. Gives whether somebody may read more: `head` perhaps has enough. Raises
-    CannotPrint."""
+def show(text: str, stream: TextIO | None = None, end: str = "\n") -> bool:
+    """Print what a command is for. ``stream``: None: standard output. Gives whether somebody may read more:
+    `head` perhaps has enough. Raises CannotPrint."""
     try:
-        _print(text)
+        _print(text, stream, end)
     except BrokenPipeError:
         return False
     except OSError as error:
@@ -53,10 +54,11 @@ def abandon() -> None:
         os.close(nowhere)
 
 
-def _print(text: str) -> None:
+def _print(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
+    stream = sys.stdout if stream is None else stream
     try:
-        sys.stdout.write(f"{text}\n")
-        sys.stdout.flush()
+        stream.write(f"{text}{end}")
+        stream.flush()
     except OSError:
         abandon()
         raise

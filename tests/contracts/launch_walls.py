@@ -196,7 +196,7 @@ LAUNCH = (
     Row("_launch.machines.places", "_launch.errors"),
     Row("_launch.machines.shards", "_launch.workspace"),
     Row("_launch.screens.sizes"),
-    Row("_launch.nodes.question", "", "sys"),
+    Row("_launch.nodes.question", "_streams", "sys"),
     Row("_launch.sending", "_launch.{news, screens.sizes}", "rich"),
     Row("_launch.backends.{crew, node}", "_launch", STANDARD),
     Row("_launch.board", "_launch.{news, plan, sending}"),
@@ -223,7 +223,7 @@ LAUNCH = (
     ),
     Row("_launch.jobs.register", f"_launch.jobs _launch.settings {FLAGS} {BULLETINS}", f"msgspec {STANDARD}"),
     Row("_launch.jobs.shared", BULLETINS),
-    Row("_launch.jobs.background", "_launch.{errors, news, signals}", STANDARD),
+    Row("_launch.jobs.background", "_launch.{cause, errors, news, signals} _streams", STANDARD),
     Row("_launch.jobs.explanation", "_launch.{launch, news, plan} _visible", "pathlib rich"),
     Row("_launch.jobs.resumption", f"_launch.jobs.index _launch.plan {FLAGS}", "pathlib"),
     Row("_launch.jobs.watching", f"_launch.jobs {BULLETINS}", f"rich {STANDARD}"),
@@ -248,7 +248,10 @@ LAUNCH = (
         "pathlib",
     ),
     Row("_launch.nodes.reach", "_launch.machines.fitness _launch.nodes.{diagnosis, findings, survey}"),
-    Row("_launch.nodes.dialogue", "_launch.settings _launch.nodes.{findings, question, trusting} _visible"),
+    Row(
+        "_launch.nodes.dialogue",
+        "_launch.settings _launch.nodes.{findings, question, trusting} _streams _visible",
+    ),
     Row(
         "_launch.nodes.checking",
         "_launch.{errors, job, plan, remote, settings, workspace} _launch.machines _launch.nodes",
@@ -256,7 +259,7 @@ LAUNCH = (
     ),
     Row(
         "_launch.nodes.commands",
-        f"{FLAGS} _launch.{{settings, jobs.index, machines.known_hosts, nodes}}",
+        f"{FLAGS} _launch.{{settings, jobs.index, machines.known_hosts, nodes}} _streams",
         STANDARD,
     ),
     # What is put on nodes, and taken away again.
@@ -268,7 +271,11 @@ LAUNCH = (
         "_launch.{digests, errors, workspace} _launch.upkeep.{closure, interpreter, picking}",
         "msgspec packaging pathlib shutil tempfile",
     ),
-    Row("_launch.upkeep.account", "_launch.{settings, screens.sizes, machines.crowd} _visible", "rich sys"),
+    Row(
+        "_launch.upkeep.account",
+        "_launch.{settings, screens.sizes, machines.crowd} _streams _visible",
+        "rich sys",
+    ),
     Row(
         "_launch.upkeep.{cleaning, furnishing, installing}",
         "_launch.{digests, dispatch, errors, remote, settings, upkeep} "
@@ -279,7 +286,7 @@ LAUNCH = (
     Row(
         "_launch.upkeep.commands",
         f"{FLAGS} _launch.{{digests, job, jobs.home, remote, settings, signals, upkeep}} "
-        "_launch.{machines.fitness, nodes.commands, nodes.question, screens.sizes}",
+        "_launch.{machines.fitness, nodes.commands, nodes.question, screens.sizes} _streams",
         "importlib pathlib sys time",
     ),
 )

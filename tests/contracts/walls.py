@@ -110,7 +110,7 @@ TABLE = (
     Row("distributed.fleet", "_fleet _public_names distributed.fleet", "importlib"),
     Row("distributed.__init__", "_public_names", "importlib"),
     Row("distributed.{entry_attr, transpiler}", "_aliases"),
-    Row("distributed.{launch, fleet.launch}", "_launch.fleet.cli", "sys"),
+    Row("distributed.{launch, fleet.launch}", "_launch.{fleet.cli, signals}", "pathlib sys"),
     Row("distributed.collective", "_absent distributed.parallel tensor.creation"),
     Row("distributed.parallel", "_absent", "os"),
     Row("distributed.launch_ps", "_absent _launch.fleet.{cli, older}", "sys"),

@@ -69,6 +69,15 @@ def test_of_a_program_that_predicts_the_first_plan_is_shown(program, capsys) -> 
     assert "to the end" in told and "softmax" in told and "exchange" not in told
 
 
+def test_a_plan_that_cannot_be_printed_is_told_in_one_line(
+    program, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    with Path("/dev/full").open("w") as full, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", full)
+        assert main(["dump_plan", program(HEAD, PREDICTS)]) == 1
+    assert "paddle dump_plan: cannot print: No space left on device\n" in capsys.readouterr().err
+
+
 def test_a_program_without_a_step_is_said_to_have_none(program, capsys) -> None:
     assert main(["dump_plan", program(HEAD)]) == 1
     assert "train.py has ended without a step" in capsys.readouterr().err

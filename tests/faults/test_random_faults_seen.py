@@ -116,6 +116,11 @@ def test_what_one_shard_discards_another_may_count_and_processes_add_up() -> Non
     assert ends(together([span(pushes, 0, Fate()), span(pushed(4, answered=0), 0, Fate())])) == (1, 5)
 
 
+def test_what_rounding_has_left_behind_in_a_process_is_in_doubt() -> None:
+    assert ends(span(pushed(1, -64, 4), 0, Fate(), kept=2.0**-8)) == (-59.25, -58.75)
+    assert ends(span(pushed(), 0, Fate(), kept=2.0**-8)) == (0, 0)
+
+
 def test_what_is_lost_is_of_whom_the_next_line_names_at_the_shard_that_says_so() -> None:
     said = Said([[_CAME, _LOST, _CAME.replace("trainer 1", "trainer 0"), _CAME], []])
     assert said.lost("dense 0", 1) == {3, 4, 5}

@@ -51,6 +51,12 @@ def test_a_full_disk_is_told_in_one_line(command: str, unbuffered: str) -> None:
         ("-m fabric -r PROJECT status --all", "fab"),
         ("-m fabric -r PROJECT --list", "fab"),
         ("-m fabric -r PROJECT check --help", "fab"),
+        ("-m fabric -r PROJECT check", "fab"),
+        ("-m fabric -r PROJECT check --format=json", "fab"),
+        ("-m fabric -r PROJECT trust", "fab"),
+        ("-m fabric -r PROJECT install", "fab"),
+        ("-m fabric -r PROJECT clean --dry-run", "fab"),
+        ("-m fabric -r PROJECT clean --dry-run --format=json", "fab"),
     ],
 )
 def test_of_every_command_a_full_disk_is_told_in_one_line(typed: str, said: str, tmp_path: Path) -> None:

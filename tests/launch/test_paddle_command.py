@@ -18,6 +18,7 @@ from paddle._launch.infolog import InfoLog
 from paddle._pserver.errors import PortInUse, PserverError
 from paddle._pserver.service import service
 from paddle._pserver.service.service import ServerOptions
+from paddle._pserver.snapshots import offline
 from paddle._pserver.trust.auth import Token
 from paddle._pserver.trust.tls import Certificate
 from paddle._pserver.watcher import Watcher
@@ -69,6 +70,31 @@ def test_help_says_the_projects_own_release(capsys: pytest.CaptureFixture[str]) 
     assert command.main(["help"]) == 0
     told = f"paddle-fabric {release}, with the interface of PaddlePaddle 0.10 to {paddle.__version__}"
     assert capsys.readouterr().out.splitlines()[-1] == told
+
+
+@pytest.mark.parametrize("reader", ["a full disk", "nobody"])
+def test_what_is_made_of_snapshots_is_made_whoever_reads(
+    reader: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    receiver, sender = os.pipe()
+    os.close(receiver)
+    if reader == "a full disk":
+        os.close(sender)
+        sender = os.open("/dev/full", os.O_WRONLY)
+    (tmp_path / "FROM").mkdir()
+
+    def export(
+        folders: object, to: Path, form: str, tell: Callable[[str], None], *, is_averaged: bool
+    ) -> None:
+        tell("half of it")
+        to.write_text("whole")
+
+    monkeypatch.setattr(offline, "export", export)
+    with os.fdopen(sender, "w") as stdout, monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", stdout)
+        status = command.main(["export", str(tmp_path / "FROM"), f"--to={tmp_path / 'model.tar'}"])
+    assert (status, capsys.readouterr().err) == (0, "")
+    assert (tmp_path / "model.tar").read_text() == "whole"
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["help"], ["pserver", "--help"], ["master", "--help"]])

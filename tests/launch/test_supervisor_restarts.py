@@ -8,7 +8,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle._launch.actions import Foretell, StartRole, Stop, Tell, TellFallen
+from paddle._launch.actions import Action, Foretell, StartRole, Stop, Tell, TellFallen
+from paddle._launch.again.lives import Lives
 from paddle._launch.again.restarts import Restarts
 from paddle._launch.events import (
     Answered,
@@ -31,9 +32,16 @@ from tests.launch.test_supervisor import NODES, PREPARATION, PSERVERS, ROLES, TR
 KILLED = -signal.SIGKILL
 
 
-def training(most: int = 2, *, keeps: bool = True, min_trainers: int = 0) -> Supervisor:
+def training(most: int = 2, *, keeps: bool = True, min_trainers: int = 0, lives: int = 0) -> Supervisor:
     restarts = Restarts(most, keeps_snapshots=keeps, first_pause_s=1.0, longest_pause_s=8.0)
-    supervisor = Supervisor(NODES, PSERVERS, TRAINERS, restarts=restarts, min_trainers=min_trainers)
+    supervisor = Supervisor(
+        NODES,
+        PSERVERS,
+        TRAINERS,
+        restarts=restarts,
+        min_trainers=min_trainers,
+        lives=Lives(lives, keeps_snapshots=True),
+    )
     supervisor.begin(0.0)
     for event in [
         *(Answered(node, step) for step in PREPARATION for node in NODES),
@@ -157,6 +165,47 @@ def test_a_job_that_goes_on_without_trainer_0_ends_at_once_where_others_are_to_m
     assert supervisor.cause
     assert (supervisor.cause.role, supervisor.exit_status) == ("trainer-0", 137)
     assert "trainer-1 is to meet the others there" in supervisor.cause.detail
+
+
+def restarted_too_late(most: int, lives: int = 0) -> tuple[Supervisor, list[Action]]:
+    """A job in which trainer 1 is started again and comes to meet the others when trainer 0 has ended."""
+    supervisor, looks = training(most=most, lives=lives), RoleMeets("trainer-1", True)
+    supervisor.handle(RoleExited("trainer-1", KILLED), 2.0)
+    assert supervisor.handle(Tick(), 3.0) == [StartRole("trainer-1")]
+    assert supervisor.handle(RoleExited("trainer-0", 0), 3.5) == []
+    assert supervisor.handle(looks, 8.0) == []
+    return supervisor, supervisor.handle(looks, 13.0)
+
+
+def test_a_trainer_that_is_started_again_and_comes_to_meet_those_that_have_ended_ends_the_job_at_once() -> (
+    None
+):
+    supervisor, actions = restarted_too_late(most=1)
+    assert actions[-2:] == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.cause
+    assert (supervisor.cause.role, supervisor.exit_status) == ("trainer-1", 137)
+    assert "at trainer-0, which had ended by then" in supervisor.cause.detail
+
+
+def test_where_there_are_snapshots_the_whole_job_begins_again_for_it() -> None:
+    supervisor, (told, *_) = restarted_too_late(most=2, lives=2)
+    assert supervisor.phase is Phase.REST
+    assert isinstance(told, Tell)
+    assert told.role == "trainer-1"
+    assert "at trainer-0, which had ended by then; the whole job begins again" in told.text
+
+
+def test_a_trainer_that_comes_to_meet_the_others_for_the_first_time_when_they_have_ended_ends_the_job() -> (
+    None
+):
+    supervisor, looks = training(most=0), RoleMeets("trainer-1", True)
+    supervisor.handle(RoleExited("trainer-0", 0), 2.0)
+    assert supervisor.handle(looks, 3.0) == []
+    assert supervisor.handle(looks, 8.0)[-2:] == [Stop(0, 2.0), Stop(1, 2.0)]
+    assert supervisor.cause
+    assert supervisor.cause.text == "trainer-0 ended with status 0"
+    assert "trainer-1 came to meet the others there" in supervisor.cause.detail
+    assert supervisor.exit_status == 1
 
 
 def test_a_pserver_that_is_started_again_is_told_of_who_was_spared_before() -> None:

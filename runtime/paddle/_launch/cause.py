@@ -92,12 +92,21 @@ class Blame:
         self._notes: dict[str, str] = {}
 
     def ended(self, role: str, status: int) -> None:
-        """A role has ended: its exit status, or minus the signal that killed it."""
+        """A role has ended: its exit status, or minus the signal that killed it. Its last end counts."""
+        self._ends.pop(role, None)
         self._ends[role] = status
 
     def quit(self, role: str) -> None:
         """A trainer has ended well, and others wait for it all the same."""
         self._named.setdefault(role, _UNSAID)
+
+    def missed(self, role: str, status: int, why: str) -> None:
+        """Others cannot meet because of a role that had ended so; with status 0 that is why it is blamed."""
+        self.ended(role, status)
+        if status:
+            self.note(role, why)
+        else:
+            self._named.setdefault(role, why)
 
     def note(self, role: str, text: str) -> None:
         """Something to be said of a role, should it be to blame; an empty text takes no other's place."""

@@ -180,13 +180,17 @@ def _leave(side: background.Foreground, launch: plan.LaunchPlan, form: str) -> i
     status = side.wait()
     if status is not None:
         return status
-    return _announce(
+    where = f"process {side.launcher}; its output is in {side.log}"
+    continues = f"{launch.name} continues in the background, {where}"
+    if _announce(
         form,
-        f"{launch.name} continues in the background, process {side.launcher}; its output is in {side.log}\n"
+        f"{continues}\n"
         f"  fab status --job={launch.name}\n"
         f"  fab logs --job={launch.name} --follow\n"
         f"  fab stop --job={launch.name}",
-    )
+    ):
+        _complain(f"paddle.py: {continues}. `fab stop --job={launch.name}` ends it")
+    return 0
 
 
 def _here() -> Path:

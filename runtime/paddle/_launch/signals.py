@@ -34,6 +34,11 @@ def heard() -> tuple[signal.Signals, ...]:
     return tuple(n for n in SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN)
 
 
+def hold_back() -> None:
+    """From now on they wait until they are answered: a command that still loads has nothing to end."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+
 def answer() -> None:
     """From now on the first signal raises ``Stopped``, wherever Python is; the next one ends the process."""
     insist(Stopped)

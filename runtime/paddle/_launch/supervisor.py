@@ -40,6 +40,8 @@ Rules:
     been cut off, and its agent end by its lease. Then that is a failure.
 15. A node that is lost in FINISH, when all trainers have ended well, is no failure, but for that of the first
     trainer, which has the model.
+16. In TRAIN a trainer that comes to meet others when the first has ended well is one that fails, as it was
+    killed if it was started again; while ``min_trainers`` others run it is left to see that by itself.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ _SKIPPING = {Phase.FINISH: Phase.STOP, Phase.SETTLE: Phase.STOP, Phase.STOP: Pha
 
 
 class Supervisor:
-    """One launch. ``pservers`` and ``trainers``: the node of each role, by the role's name."""
+    """One launch. ``pservers`` and ``trainers``: the node of each role, by its name. ``meets_at_first``:
+    trainers meet, if they do, at the first of them, and nowhere else (_pserver/parley)."""
 
     def __init__(
         self,
@@ -71,6 +74,8 @@ class Supervisor:
         restarts: Restarts | None = None,
         min_trainers: int = 0,
         lives: Lives | None = None,
+        *,
+        meets_at_first: bool = True,
     ) -> None:
         self.phase, self._since = Phase.REACH, 0.0
         self.history: list[Phase] = []  # every phase that was entered, however shortly it lasted
@@ -81,7 +86,8 @@ class Supervisor:
         self._limits = limits or Limits()
         self._blame, self._absent = Blame(self._node_of), Absent()
         self._restarts, self._lives = restarts or Restarts(), lives or Lives()
-        self._remedies = Remedies(pservers, trainers, self._blame, self._restarts, self._lives, min_trainers)
+        known = self._blame, self._restarts, self._lives
+        self._remedies = Remedies(pservers, trainers, *known, min_trainers, meets_at_first=meets_at_first)
         self.spared = self._remedies.spared
         self.has_met = False  # whether any trainer has come to a pserver
         self._waiting: set[int | str] = set()  # for whom the phase lasts: nodes or roles
@@ -269,17 +275,18 @@ class Supervisor:
         return actions if role else []
 
     def _met(self, met: events.RoleMeets, now: float) -> list[Action]:
-        """Rules 11 and 12: who has met is not started again; without the host nobody can meet."""
-        if not (host := self._remedies.missed(met, self.phase)):
+        """Rules 11, 12 and 16: who has met is not started again; without the host nobody can meet."""
+        if (missed := self._remedies.missed(met, self.phase, self._over, now)) is None:
             return []
-        if actions := self._again_with(host, self.spared.ends[host], now):
+        role, status, why = missed
+        if actions := self._again_with(role, status, now, "" if role in self._over else why):
             return actions
-        self.spared.add_to(self._blame, [host], self.spared.why_missed(met))
+        self._blame.missed(role, status, why)
         return self._settle(now)
 
-    def _again_with(self, role: str, status: int, now: float) -> list[Action]:
+    def _again_with(self, role: str, status: int, now: float, why: str = "") -> list[Action]:
         """Rule 13, of a role that cannot come back alone; nothing where it is a failure."""
-        return self._take(self._remedies.of_killed(role, status, self.phase, now), now)
+        return self._take(self._remedies.of_killed(role, status, self.phase, now, why), now)
 
     def _exited_early(self, role: str, status: int, now: float) -> list[Action]:
         if status == 0 and role not in self._pservers:

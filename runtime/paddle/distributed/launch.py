@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import PurePath
+
+from paddle._launch import signals
+
+if __name__ == "__main__" or PurePath(sys.argv[0]).name == "fleetrun":
+    signals.hold_back()
 
 from paddle._launch.fleet.cli import main
 

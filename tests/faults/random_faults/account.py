@@ -36,15 +36,18 @@ class Span:
     most: np.ndarray
 
 
-def span(pushes: Pushes, shard: int, fate: Fate) -> Span:
-    """By the pushes of one process."""
+def span(pushes: Pushes, shard: int, fate: Fate, kept: float = 0.0) -> Span:
+    """By the pushes of one process. ``kept``: so large a part of its largest one rounding may leave behind in
+    the process for the next; what is left there when it ends comes nowhere."""
     numbers = np.arange(1, len(pushes.moves) + 1)
     is_lost = np.isin(numbers, list(fate.lost))
     may_count = ~pushes.is_dropped[:, shard] & ~(is_lost & fate.is_sure)
     in_doubt = (numbers > pushes.answered) | is_lost | fate.may_forget
     moves = pushes.moves[:, shard]
     sure, doubted = moves[may_count & ~in_doubt].sum(0), moves[may_count & in_doubt]
-    return Span(sure + np.minimum(doubted, 0).sum(0), sure + np.maximum(doubted, 0).sum(0))
+    behind = kept * np.abs(moves).max(0, initial=0)
+    least, most = np.minimum(doubted, 0).sum(0) - behind, np.maximum(doubted, 0).sum(0) + behind
+    return Span(sure + least, sure + most)
 
 
 def together(spans: Iterable[Span]) -> Span:

@@ -36,7 +36,7 @@ def test_a_role_is_started_again_before_the_job_goes_on_without_it_or_begins_aga
 def test_a_trainer_that_has_met_others_has_the_whole_job_begin_again() -> None:
     found, _, lives = remedies(1)
     lives.has_met = True
-    assert found.missed(RoleMeets("trainer-1", finds_nobody=False), Phase.TRAIN) == ""
+    assert found.missed(RoleMeets("trainer-1", finds_nobody=False), Phase.TRAIN, set(), 0.0) is None
     remedy = found.of_role("trainer-1", -9, Phase.TRAIN, {"trainer-1"}, 0.0)
     assert remedy is not None
     assert remedy.ends_life
@@ -63,3 +63,34 @@ def test_who_ends_with_a_status_has_said_why() -> None:
     assert found.of_role("trainer-0", 3, Phase.TRAIN, {"trainer-0"}, 0.0) is None
     assert blame.noted("trainer-0") == ""
     assert found.serving({"trainer-0"}) == ["pserver-0"]
+
+
+def test_who_comes_to_meet_others_when_those_have_ended_is_known_once_it_must_have_been_said_after() -> None:
+    found, _, _ = remedies(1, least=1)
+    looks, ended = RoleMeets("trainer-1", finds_nobody=True), {"trainer-0"}
+    assert found.missed(looks, Phase.TRAIN, set(), 0.0) is None, "it may still come"
+    assert found.missed(looks, Phase.TRAIN, ended, 9.0) is None, "that was said before, it may be"
+    missed = found.missed(looks, Phase.TRAIN, ended, 14.0)
+    assert missed is not None
+    assert (missed.role, missed.status) == ("trainer-0", 0)
+    found.begin_again()
+    assert found.missed(looks, Phase.TRAIN, ended, 20.0) is None, "in another life"
+
+
+def test_who_holds_the_place_and_is_to_be_started_again_is_not_looked_for_in_vain() -> None:
+    found, _, _ = remedies(1)
+    looks = RoleMeets("trainer-1", finds_nobody=True)
+    found.of_role("trainer-0", -9, Phase.TRAIN, {"trainer-0"}, 0.0)
+    for now in (1.0, 60.0):
+        assert found.missed(looks, Phase.TRAIN, {"trainer-0"}, now) is None
+
+
+def test_where_the_job_goes_on_without_it_who_looks_in_vain_is_left_to_see_that_by_itself() -> None:
+    nodes = {f"trainer-{number}": 0 for number in range(3)}
+    found = Remedies([], nodes, Blame(nodes), Restarts(1), Lives(0), 1)
+    looks = RoleMeets("trainer-1", finds_nobody=True)
+    for now in (1.0, 60.0):
+        assert found.missed(looks, Phase.TRAIN, {"trainer-0"}, now) is None
+    for now in (61.0, 66.0):
+        missed = found.missed(looks, Phase.TRAIN, {"trainer-0", "trainer-2"}, now)
+    assert missed is not None

@@ -7,7 +7,16 @@ import pytest
 
 from paddle._launch.actions import TellFallen
 from paddle._launch.backends import Post
-from paddle._launch.events import Answered, Event, Heard, JobBroke, NodeEnded, RoleExited, RoleJoined
+from paddle._launch.events import (
+    Answered,
+    Event,
+    Heard,
+    JobBroke,
+    NodeEnded,
+    RoleExited,
+    RoleJoined,
+    RoleMeets,
+)
 from paddle._launch.news import Printed, Waiting
 from paddle._launch.parts.running import Running
 from paddle._launch.phases import Limits, Phase
@@ -73,6 +82,13 @@ def test_servers_are_started_first_and_stopped_when_all_trainers_have_ended() ->
     assert carrier.started == ["pserver-0", "trainer-0", "trainer-1"]
     assert (status, running.cause, carrier.stopped) == (0, None, 1)
     assert Phase.FINISH in phases
+
+
+def test_a_trainer_that_finds_nobody_for_a_while_may_find_others_elsewhere_than_at_the_first_one() -> None:
+    looks = [RoleMeets("trainer-1", finds_nobody=True), Heard(0)] * 100
+    ends = RoleExited("trainer-0", 0), *looks, RoleExited("trainer-1", 0)
+    _, _, status, _ = run(planned("--server_num=1 --worker_num=2"), "trainer-1", *ends)
+    assert status == 0
 
 
 @pytest.mark.parametrize(

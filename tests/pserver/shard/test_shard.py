@@ -244,3 +244,22 @@ def test_a_broken_shard_ends_even_if_a_trainer_stays_connected() -> None:
     talk.goodbye(1, failure="it")
     talk.wait(100)
     assert outcome_of(talk).exit_status == 1
+
+
+def test_when_the_last_trainer_is_lost_it_is_said_how_long_one_may_come_back() -> None:
+    talk = Talk(2, barrier_timeout_s=90).start()
+    talk.push(0, ONE)
+    talk.push(1, ONE)
+    talk.lose(0)
+    talk.lose(1)
+    said = [note for note in talk.notes if note.startswith("lost trainer")]
+    alone = "; no trainer is connected: ends in 90 s (barrier_timeout) unless one comes back"
+    assert [note.endswith(alone) for note in said] == [False, True]
+
+
+def test_one_that_had_told_nothing_is_awaited_without_end() -> None:
+    talk = Talk(2, barrier_timeout_s=90)
+    talk.hello(0)
+    talk.lose(0)
+    (said,) = (note for note in talk.notes if note.startswith("lost trainer"))
+    assert "no trainer is connected" not in said

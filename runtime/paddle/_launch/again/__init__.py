@@ -6,6 +6,7 @@
     restarts.py     which roles are started again, how often and when
     remedies.py     which of all these makes up for an end, if any does
     unsaid.py       trainers of whose end pservers know nothing
+    vain.py         trainers that come to meet the others when those are gone
 
 It must never know a snapshot, a node's machine or a process: names and times are enough. The rules of what
 follows are the supervisor's (supervisor.py, 13 and 14).

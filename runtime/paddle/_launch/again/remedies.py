@@ -9,6 +9,8 @@ The first of these that can be is taken:
 4.  The whole job begins again, by the rules of lives.py, for a role that a signal killed and that may be
     started once more, or for a node.
 
+Where trainers meet at one that has ended, a role that was started again is as one that could not be.
+
 Guarantee: where nothing can be, it is known why not, for whoever says what became of the job.
 """
 
@@ -21,6 +23,7 @@ from paddle._launch.actions import Action, Foretell, Tell
 from paddle._launch.again.lives import Lives
 from paddle._launch.again.restarts import Restarts
 from paddle._launch.again.spared import Spared
+from paddle._launch.again.vain import Vain
 from paddle._launch.cause import Blame, how_ended
 from paddle._launch.events import RoleMeets
 from paddle._launch.phases import Phase
@@ -35,8 +38,17 @@ class Remedy(NamedTuple):
     ends_life: bool = False
 
 
+class Missed(NamedTuple):
+    """Trainers cannot meet: because of whom, how that one had ended, and why that ends the job."""
+
+    role: str
+    status: int
+    why: str
+
+
 class Remedies:
-    """See the module's text. ``pservers`` and ``trainers``: the roles; ``blame``: is told why not."""
+    """See the module's text. ``pservers`` and ``trainers``: the roles; ``blame``: is told why not.
+    ``meets_at_first``: see the supervisor."""
 
     def __init__(
         self,
@@ -46,10 +58,13 @@ class Remedies:
         restarts: Restarts,
         lives: Lives,
         least: int,
+        *,
+        meets_at_first: bool = True,
     ) -> None:
         self._pservers, self._trainers, self._blame = tuple(pservers), tuple(trainers), blame
         self.restarts, self.lives = restarts, lives
         self.spared = Spared(least, next(iter(self._trainers), ""))
+        self._meets_at_first, self._vain = meets_at_first, Vain()
 
     def of_role(
         self, role: str, status: int, phase: Phase, over: Set[int | str], now: float
@@ -72,8 +87,8 @@ class Remedies:
             self.spared.add_to(self._blame, self.spared.ends)
         return None
 
-    def of_killed(self, role: str, status: int, phase: Phase, now: float) -> Remedy | None:
-        """For the end of a role that cannot come back alone."""
+    def of_killed(self, role: str, status: int, phase: Phase, now: float, why: str = "") -> Remedy | None:
+        """For the end of a role that cannot come back alone. ``why``: in words, where that shows later."""
         if status >= 0 or not self._may_begin_again(phase) or not self.restarts.has_left(role):
             return None
         if (why_not := self.lives.why_not()) is not None:
@@ -81,7 +96,7 @@ class Remedies:
             return None
         self.restarts.spend(role, status)
         how = how_ended(status)
-        return self._again(role, f"its process {how}", f"{role} {how}", now)
+        return self._again(role, why or f"its process {how}", f"{role} {how}", now)
 
     def of_node(self, node: int, text: str, phase: Phase, now: float) -> Remedy | str:
         """For a node that is lost, as ``text`` says; else that, and why it is not made up for."""
@@ -90,11 +105,23 @@ class Remedies:
             return "; ".join(filter(None, [text, why_not]))
         return self._again(f"node {node}", text, f"node {node} was lost", now)
 
-    def missed(self, met: RoleMeets, phase: Phase) -> str:
-        """A trainer has met others, or not: gives at whom nobody can meet any more; else empty."""
+    def missed(self, met: RoleMeets, phase: Phase, over: Set[int | str], now: float) -> Missed | None:
+        """A trainer has met others, or not: gives why it never will; None while it may."""
         if not met.finds_nobody:
             self.restarts.meets(met.role)
-        return self.spared.missed(met) if phase is Phase.TRAIN else ""
+        if not met.finds_nobody or phase is not Phase.TRAIN or not self._meets_at_first:
+            return None
+        host = self.spared.host
+        if host in self.spared.ends:
+            return Missed(host, self.spared.ends[host], self.spared.why_missed(met.role))
+        others = sum(trainer not in over for trainer in self._trainers if trainer != met.role)
+        if host not in over or self.restarts.is_to_come(host) or self.spared.may(others):
+            return None
+        if not self._vain.looks(met.role, now):
+            return None
+        status = self.restarts.ended_before(met.role)
+        why = self.spared.why_too_late(met.role, is_again=bool(status))
+        return Missed(met.role if status else host, status, why)
 
     def serving(self, over: Set[int | str]) -> list[str]:
         """The pservers that have not ended."""
@@ -103,6 +130,7 @@ class Remedies:
     def begin_again(self) -> int:
         """The whole job does; gives the number of its life."""
         self.spared.begin_again()
+        self._vain.begin_again()
         self.restarts.begin_again()
         return self.lives.begin()
 

@@ -56,6 +56,7 @@ class Restarts:
         self._used: dict[str, int] = {}
         self._last: dict[str, int] = {}  # how each ended that was started again
         self._due: dict[str, float] = {}
+        self._again: dict[str, int] = {}  # of those that were started again in this life, how each had ended
         self._barred: dict[tuple[str, str], Barred | None] = {}  # what each shard has said last (rule 7)
         self._met: set[str] = set()
 
@@ -83,6 +84,7 @@ class Restarts:
     def begin_again(self) -> None:
         """The whole job does: nothing is due, and nobody barred. What was used up is."""
         self._due.clear()
+        self._again.clear()
         self._barred.clear()
         self._met.clear()
 
@@ -111,7 +113,16 @@ class Restarts:
         found = [role for role, at in self._due.items() if now >= at and role not in held]
         for role in found:
             del self._due[role]
+            self._again[role] = self._last[role]
         return found
+
+    def is_to_come(self, role: str) -> bool:
+        """Whether a role that has ended is to be started again."""
+        return role in self._due
+
+    def ended_before(self, role: str) -> int:
+        """How a role ended before it was started again in this life of the job; 0 where it was not."""
+        return self._again.get(role, 0)
 
     def told(self, barred: Barred | ShardRestarted) -> Iterator[tuple[str, int]]:
         """A shard says whose place nobody can take, or its process is started again; gives those that are

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from paddle._launch.actions import Action, StartRole, Tell, TellFallen
 from paddle._launch.again.unsaid import Unsaid
 from paddle._launch.cause import LEFT_UNSAID, Blame, Cause, how_ended
-from paddle._launch.events import RoleMeets
 
 
 class Spared:
@@ -19,7 +18,7 @@ class Spared:
     meet. ``ends``: how each has ended."""
 
     def __init__(self, least: int, host: str = "") -> None:
-        self._least, self._host = least, host
+        self._least, self.host = least, host
         self.ends: dict[str, int] = {}
         self.unsaid = Unsaid()
 
@@ -32,16 +31,25 @@ class Spared:
         """Whether the job goes on with so many."""
         return 0 < self._least <= running
 
-    def missed(self, met: RoleMeets) -> str:
-        """The host, where somebody is to meet there and the job went on without it; else empty."""
-        return self._host if met.finds_nobody and self._host in self.ends else ""
-
-    def why_missed(self, met: RoleMeets) -> str:
-        """Why it does not go on without the host after all."""
+    def why_missed(self, role: str) -> str:
+        """Why it does not go on without the host after all: a trainer is to meet others there."""
         return (
-            f"the job went on without it, and {met.role} is to meet the others there (fleet.util, "
+            f"the job went on without it, and {role} is to meet the others there (fleet.util, "
             f"fleet.barrier_worker and the like): where trainers meet, --min_trainers cannot spare "
-            f"{self._host}. Begin again; with --snapshot_dir and --max_restart the whole job does by itself"
+            f"{self.host}. Begin again; with --snapshot_dir and --max_restart the whole job does by itself"
+        )
+
+    def why_too_late(self, role: str, *, is_again: bool) -> str:
+        """Why a trainer that comes to meet others cannot, as the host has ended well. ``is_again``: it was
+        started again, and this is said of it; else it is said of the host."""
+        if not is_again:
+            return (
+                f"{role} came to meet the others there (fleet.util, fleet.barrier_worker and the like) only "
+                "afterwards. Each of them has to make the same calls"
+            )
+        return (
+            "it was started again, and is to meet the others (fleet.util, fleet.barrier_worker and the like) "
+            f"at {self.host}, which had ended by then"
         )
 
     def why_not(self, running: int) -> str:
@@ -57,13 +65,13 @@ class Spared:
     def told(self) -> str:
         """For whom others ended well, in words; empty where none was spared."""
         whom = f", but for {', '.join(self.ends)}" if self.ends else ""
-        return whom + (f"; {self._host} was to write the model" if self._host in self.ends else "")
+        return whom + (f"; {self.host} was to write the model" if self.host in self.ends else "")
 
     def take(self, role: str, status: int, pservers: Iterable[str]) -> list[Action]:
         """The job goes on without a trainer that has ended so."""
         self.ends[role] = status
         text = f"{_how(status)}; the job goes on without it (--min_trainers={self._least})"
-        host = [self._host] if self._host and self._host not in self.ends else []
+        host = [self.host] if self.host and self.host not in self.ends else []
         return [Tell(role, text), *self._told(role, [*pservers, *host])]
 
     def again(self, pserver: str) -> list[Action]:
@@ -73,7 +81,7 @@ class Spared:
     def start(self, roles: Iterable[str]) -> list[Action]:
         """These roles are started again."""
         started = list(roles)
-        told = [told for role in started if role == self._host for told in self.again(role)]
+        told = [told for role in started if role == self.host for told in self.again(role)]
         return [*(StartRole(role) for role in started), *told]
 
     def tell_cause(self, cause: Cause | None, pservers: Iterable[str]) -> list[Action]:

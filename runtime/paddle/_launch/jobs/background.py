@@ -7,7 +7,8 @@ It must never know a job. Guarantee, by three rules:
 
 1. Until it leaves, the job is in the foreground: a signal to the one before ends it, and so does its death.
 2. It leaves at the first step of a trainer, or, where trainers do not say how far they are, ``PATIENCE_S``
-   after they were started. If the launcher ends before, its status and its words are those of the one before.
+   after they were started. If the launcher ends before, its status and its words are those of the one before,
+   which says it where that was killed.
 3. After that, nothing of the terminal reaches the launcher.
 """
 
@@ -24,9 +25,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from paddle._launch.cause import how_ended
 from paddle._launch.errors import JobError
 from paddle._launch.news import Bulletin, Changed, Entered, Progress
 from paddle._launch.signals import Stopped
+from paddle._streams import complain
 
 PATIENCE_S = 20.0
 _LOOK_S = 0.05
@@ -97,7 +100,13 @@ class Foreground:
         self._show()
         if stopped is not None:
             raise stopped
-        return status if status >= 0 else 128 - status
+        if status >= 0:
+            return status
+        complain(
+            f"paddle.py: the launcher, process {self.launcher}, {how_ended(status)}. What runs of "
+            "the job ends by itself within seconds; `fab logs` and `fab collect` have what its roles left"
+        )
+        return 128 - status
 
     def _hear(self) -> bytes | None:
         """A word of the launcher, empty at its end, or None where it says nothing for a moment."""

@@ -32,8 +32,13 @@ _GRACE = Flag(name="grace", kind="duration", default=2.0, help="", users=frozens
 
 def start(package: str, flags: str, conf: str, *, detach: bool) -> None:
     """Launch a package, in place of this process."""
+    if package.startswith("-") and not Path(package).is_dir():
+        raise UsageError(
+            f"{package} is no folder: first of all `fab start` takes the one that holds your train.py. "
+            "`fab --help start` shows what else it takes."
+        )
     own = ["--detach"] if detach else []
-    _launch([f"--conf={_conf(conf)}", f"--job_dispatch_package={package}", *own, *shlex.split(flags)])
+    _launch([f"--conf={_named(conf)}", f"--job_dispatch_package={package}", *own, *shlex.split(flags)])
 
 
 def resume(job: str, flags: str, conf: str, *, detach: bool) -> None:
@@ -104,6 +109,12 @@ def _user() -> str:
 def _conf(given: str) -> Path:
     """The settings file by which jobs are told apart: the one that is given, or this project's."""
     return Path(os.path.realpath(given or ROOT / "conf.py"))
+
+
+def _named(given: str) -> str | Path:
+    """The settings file as the launcher can open it: a pipe of the shell's has no other name."""
+    is_pipe = given and Path(given).exists() and not Path(given).is_file()
+    return given if is_pipe else _conf(given)
 
 
 def _launch(arguments: list[str]) -> None:

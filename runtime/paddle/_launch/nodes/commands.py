@@ -26,6 +26,7 @@ from paddle._launch.nodes.dialogue import Dialogue
 from paddle._launch.nodes.findings import Finding, State, Table, summary
 from paddle._launch.nodes.trusting import trust as have_known
 from paddle._launch.settings import ROOT, RUNTIME, Settings, read_conf, settle
+from paddle._streams import show
 
 _THIS_MACHINE = ("local",)
 
@@ -58,13 +59,13 @@ def check(package: str, flags: str, conf: str, form: str, *, whole: bool) -> int
     has_failed = any(one.state is State.FAIL for one in found)
     if form == "json":
         for one in found:
-            print(json.dumps(_as_data(one, names)))
+            show(json.dumps(_as_data(one, names)))
         return int(has_failed)
     is_terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if is_terminal else None
     for line in Table(names, width=width, is_coloured=is_terminal, whole=whole).lines(found):
-        print(line)
-    print(summary(found, len(names)))
+        show(line)
+    show(summary(found, len(names)))
     return int(has_failed)
 
 

@@ -14,6 +14,7 @@ from paddle._launch.nodes import question
 from paddle._launch.nodes.findings import numbers
 from paddle._launch.nodes.trusting import Verdict
 from paddle._launch.settings import Host
+from paddle._streams import show
 from paddle._visible import visible
 
 _OWN = "`ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`"
@@ -83,7 +84,7 @@ class Dialogue:
         return "  ".join(filter(None, parts))
 
     def _say(self, line: str) -> None:
-        print(visible(line) if self._is_text else line, file=self._stdout, flush=True)
+        show(visible(line) if self._is_text else line, self._stdout)
 
 
 def _as_data(told: Verdict) -> dict[str, Any]:

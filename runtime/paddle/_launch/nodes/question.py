@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
+from paddle._streams import show
+
 
 def is_asked(stdin: TextIO | None) -> bool:
     """Whether somebody sits there."""
@@ -20,5 +22,5 @@ def ask(question: str, stdin: TextIO | None = None, stdout: TextIO | None = None
     stdin = sys.stdin if stdin is None else stdin
     if not is_asked(stdin):
         return False
-    print(f"{question} [y/N] ", end="", file=stdout or sys.stdout, flush=True)
+    show(f"{question} [y/N] ", stdout, end="")
     return stdin.readline().strip().lower() in ("y", "yes")

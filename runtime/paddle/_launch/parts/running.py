@@ -72,6 +72,7 @@ class Running:
             pservers=self._servers if trainers else {},
             trainers=trainers or self._servers,
             limits=limits,
+            meets_at_first=False,  # but at server 0, or at another machine's worker
         )
         self._counts_as_ready = (*trainers, *(() if say_when else self._servers))
         self._tails = logs.Tails()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from paddle._launch.machines.crowd import Bytes
 from paddle._launch.screens import sizes
 from paddle._launch.settings import Host
+from paddle._streams import show
 from paddle._visible import visible
 
 if TYPE_CHECKING:  # loaded only where there is a terminal
@@ -46,12 +47,12 @@ class Account:
     def say(self, text: str) -> None:
         """Show a line that stays."""
         if not self.is_json:
-            print(visible(text), flush=True)
+            show(visible(text))
 
     def tell(self, told: dict[str, object]) -> None:
         """Say it to a program that reads this."""
         if self.is_json:
-            print(json.dumps(told), flush=True)
+            show(json.dumps(told))
 
     def close(self) -> None:
         """No line changes any more."""

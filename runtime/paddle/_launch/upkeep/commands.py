@@ -30,6 +30,7 @@ from paddle._launch.upkeep.account import Account
 from paddle._launch.upkeep.cleaning import Cleaning, Listing
 from paddle._launch.upkeep.installing import Installation
 from paddle._launch.upkeep.wheelhouse import Wheelhouses
+from paddle._streams import show
 
 _CACHE = "~/.cache/paddle"
 PYTHONS = ("python3", "python3.13", "python3.12", "python3.11")
@@ -42,7 +43,7 @@ def install(conf: str, flags: str, form: str, python: str, *, fresh: bool) -> in
     BY_NAME["format"].parse(form, "--format")
     settings = settings_of(conf, flags)
     if settings.hosts[0].is_local:
-        print(f"all nodes are this machine, and jobs run with {sys.executable}: there is nothing to install.")
+        show(f"all nodes are this machine, and jobs run with {sys.executable}: there is nothing to install.")
         return 0
     if settings["node_python"]:
         raise UsageError(

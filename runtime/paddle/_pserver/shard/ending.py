@@ -39,6 +39,14 @@ class Broken:
         return TrainerLost(self.reason, self.culprits)
 
 
+def left_alone(roster: Roster, broken: Broken | None, patience_s: float) -> str:
+    """What is said beside the loss of a trainer where nobody is connected any more; else empty."""
+    is_awaited = not (roster.ids(Standing.GONE) or roster.ids(Standing.LOST))  # the first one, without end
+    if broken is not None or roster.ids(Standing.JOINED) or is_awaited:
+        return ""
+    return f"; no trainer is connected: ends in {patience_s:g} s (barrier_timeout) unless one comes back"
+
+
 def outcome(
     roster: Roster, clocks: Clocks, broken: Broken | None, now: float, patience_s: float
 ) -> Outcome | None:

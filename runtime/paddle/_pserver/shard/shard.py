@@ -69,7 +69,7 @@ from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.cuts import Cuts
 from paddle._pserver.shard.demand import Demand
 from paddle._pserver.shard.effects import Effect
-from paddle._pserver.shard.ending import Broken, Outcome, outcome
+from paddle._pserver.shard.ending import Broken, Outcome, left_alone, outcome
 from paddle._pserver.shard.insisting import Insisting
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.outbox import Outbox
@@ -198,7 +198,9 @@ class Shard:
         if trainer is not None:
             self.barrier.remove(trainer.id)
             self.roster.lose(trainer, now, forget=not self.clocks.has_told(trainer.id))
-            self._outbox.note(f"lost trainer {trainer.id} at {trainer.peer}: {reason}", logging.WARNING)
+            alone = left_alone(self.roster, self.broken, self.options.barrier_timeout_s)
+            text = f"lost trainer {trainer.id} at {trainer.peer}: {reason}{alone}"
+            self._outbox.note(text, logging.WARNING)
             self._beginning.forget()
             self._conclude()
         return self._done()
