@@ -18,6 +18,7 @@ from paddle._data.dataset import DatasetBase, InMemoryDataset, QueueDataset
 from paddle._data.lines import BadLine
 from paddle._data.setters import DatasetFactory
 from paddle._data.settings import BadSetting
+from tests.waiting import PATIENCE_S
 
 from .variables import ALL, DENSE, LABEL, WORDS
 
@@ -157,9 +158,9 @@ class Worker:
 
     def all_to_all(self, parts: list[bytes], comm_world: str) -> list[bytes]:
         self.said[self.index] = parts
-        self.met.wait(10)
+        self.met.wait(PATIENCE_S)
         heard = [self.said[other][self.index] for other in range(2)]
-        self.met.wait(10)
+        self.met.wait(PATIENCE_S)
         return heard
 
 

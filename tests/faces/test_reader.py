@@ -13,6 +13,7 @@ import pytest
 
 from paddle import reader
 from paddle.batch import batch
+from tests.waiting import PATIENCE_S
 
 
 def counting(n):
@@ -106,7 +107,7 @@ def test_a_buffered_reader_that_is_left_early_ends_its_thread():
     assert next(samples) == 0
     (thread,) = set(threading.enumerate()) - before
     samples.close()
-    thread.join(timeout=5)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 
@@ -139,7 +140,7 @@ def test_xmap_readers_reads_in_a_thread_and_leaves_none_behind():
     assert next(mapped) == 0 and threading.current_thread() not in threads
     mapped.close()
     for thread in set(threading.enumerate()) - before:
-        thread.join(timeout=5)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
 
 

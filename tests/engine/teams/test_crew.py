@@ -9,6 +9,7 @@ import weakref
 from functools import partial
 
 from paddle._engine.teams.crew import Crew
+from tests.waiting import PATIENCE_S
 
 
 def threads() -> set[threading.Thread]:
@@ -37,7 +38,7 @@ def test_threads_end_with_their_crew() -> None:
     del crew
     gc.collect()
     for each in begun:
-        each.join(10)
+        each.join(PATIENCE_S)
         assert not each.is_alive()
 
 

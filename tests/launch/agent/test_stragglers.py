@@ -11,6 +11,7 @@ from contextlib import ExitStack
 import pytest
 
 from paddle._launch.agent import stragglers
+from tests.waiting import PATIENCE_S
 
 STAYS = "import signal; print('there', flush=True); signal.pause()"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {STAYS}"
@@ -46,7 +47,7 @@ def test_a_process_without_the_id_or_of_another_job_is_left_alone(processes: Pro
     ended, left = stragglers.end("JOB1-straggler", wait_s=0.0, grace_s=0.3)
     assert (set(ended), left) == ({process.pid for process in ours}, {})
     assert all(command.startswith(f"{sys.executable} -I -S -c ") for command in ended.values())
-    assert [process.wait(10) for process in ours] == [-15, -9]
+    assert [process.wait(PATIENCE_S) for process in ours] == [-15, -9]
     assert [process.poll() for process in others] == [None, None]
 
 

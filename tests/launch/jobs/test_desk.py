@@ -19,7 +19,7 @@ from paddle._launch.jobs.desk import Desk
 from paddle._launch.jobs.record import read_state
 from paddle._launch.news import Changed, Ended, Entered, Printed, Progress, Restarted, Said, Waiting
 from tests.launch.jobs.conftest import record
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 class Office:
@@ -213,5 +213,5 @@ def test_a_reader_that_waits_is_woken_by_news_and_by_the_end() -> None:
     chronicle.tell(Said("one"), 1.0)
     chronicle.tell(Said("two"), 2.0)
     chronicle.close()
-    reader.join(10.0)
+    reader.join(PATIENCE_S)
     assert (reader.is_alive(), heard) == (False, [1, 2])

@@ -15,6 +15,7 @@ from paddle._launch.errors import NodeError
 from paddle._launch.kubernetes import names, removal, whereabouts
 from paddle._launch.kubernetes.kubectl import Kubectl, Refused
 from paddle._launch.plan import LaunchPlan
+from tests.waiting import PATIENCE_S
 
 from .jobs import planned, workspace
 
@@ -120,7 +121,7 @@ def test_an_abandoned_kubectl_is_waited_for_by_nobody(
     while not (tmp_path / "began").exists():
         time.sleep(0.01)
     kubectl.abandon()
-    thread.join(5)
+    thread.join(PATIENCE_S)
     assert said == ["`kubectl create` was not waited for."]
     with pytest.raises(NodeError, match="not asked any more"):
         kubectl.ask("get")

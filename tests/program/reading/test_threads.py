@@ -16,6 +16,7 @@ import paddle.fluid as fluid
 from paddle._data.setters import DatasetFactory
 from paddle._program.lowering.counting import counted_apart
 from tests.pserver.service.endpoints import Endpoints
+from tests.waiting import PATIENCE_S
 
 L = fluid.layers
 ROWS, FILES, BATCH, RATE = 40, 4, 10, 0.05
@@ -53,14 +54,17 @@ class Together:
     def __init__(self, threads: int) -> None:
         self.all = threading.Barrier(threads)
         self.met, self.now, self.most = threading.local(), 0, 0
+        self.one = threading.Lock()
 
     def __call__(self, x: Any) -> np.ndarray:
-        self.now += 1
-        self.most = max(self.most, self.now)
+        with self.one:
+            self.now += 1
+            self.most = max(self.most, self.now)
         if not hasattr(self.met, "before"):
             self.met.before = True
-            self.all.wait(20.0)
-        self.now -= 1
+            self.all.wait(PATIENCE_S)
+        with self.one:
+            self.now -= 1
         return np.asarray(x)
 
 
@@ -197,7 +201,7 @@ def test_no_two_batches_drop_out_the_same_whatever_the_seed(files: list[str], se
 
 
 def test_the_next_pass_runs_what_the_one_before_has_made_ready(files: list[str]) -> None:
-    used, _, _ = network(np.asarray)
+    used, _, _ = network(Together(2))
     exe = seeded()
     for _ in range(2):
         exe.train_from_dataset(dataset=dataset(used, files), thread=2)

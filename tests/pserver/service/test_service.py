@@ -186,7 +186,7 @@ def test_pservers_end_though_their_standard_error_is_a_full_pipe() -> None:
                 os.write(write, bytes(1 << 12))
         os.set_blocking(write, True)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 128 + signal.SIGTERM
+        assert process.wait(PATIENCE_S) == 128 + signal.SIGTERM
         assert all(ended(pid) for pid in children)
     os.close(read)
     os.close(write)

@@ -31,7 +31,7 @@ from paddle._pserver.trust.tls import read_certificate, read_trust
 from paddle._pserver.trust.tls_socket import TlsSocket
 from paddle._pserver.trust.token_file import read_token
 from tests.cluster.wire import Wire
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from ..conftest import MODEL, ONES, Pservers, Start, start, update, values_of
 from ..papers import ADDRESSES, Files
@@ -325,7 +325,7 @@ class Relay:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._thread.join(10)
+        self._thread.join(PATIENCE_S)
         self._listener.close()
 
     def _serve(self) -> None:

@@ -15,6 +15,7 @@ import pytest
 from paddle._launch.authority import Authority
 from paddle._pserver.trust.tls import read_trust
 from paddle._pserver.trust.tls_socket import TlsSocket
+from tests.waiting import PATIENCE_S
 
 from ..papers import ADDRESSES, Files
 
@@ -31,7 +32,7 @@ def pair(papers: Files) -> tuple[TlsSocket, ssl.SSLSocket]:
     thread = threading.Thread(target=lambda: there.append(context.wrap_socket(other, server_side=True)))
     thread.start()
     sock = TlsSocket(one, read_trust(papers.ca), "127.0.0.1", "it", time.monotonic() + 10)
-    thread.join(10)
+    thread.join(PATIENCE_S)
     return sock, there[0]
 
 
@@ -85,8 +86,8 @@ def test_both_ways_at_once(papers: Files) -> None:
     at = 0
     while at < size:
         at += sock.recvmsg_into([heard.data[at : at + 1000], heard.data[at + 1000 :]])[0]
-    sending.join(20)
+    sending.join(PATIENCE_S)
     assert np.array_equal(heard, sent)
     sock.close()
-    echoing.join(20)
+    echoing.join(PATIENCE_S)
     assert not echoing.is_alive(), "it heard the end"
