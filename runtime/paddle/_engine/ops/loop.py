@@ -70,7 +70,8 @@ class _Forward(_Walk):
         super().__init__(call, call.operator.outputs["Out"][0])
         self._offsets, self._others = call["Offsets"], call.arrays("Others")
         self._is_reverse, self._outs = call.attrs["is_reverse"], call.arrays("Out")
-        self._keep = {*self.loop.outputs, *self.loop.inputs} if call.attrs["is_test"] else None
+        kept = {*self.loop.outputs, *self.loop.inputs, *self.loop.passed_on}
+        self._keep = kept if call.attrs["is_test"] else None
         self._steps: list[Step] = []
         self._values: Values | None = None
 
@@ -147,7 +148,8 @@ class _Backward(_Walk):
 
     def _made(self, layout: Layout) -> Values:
         back = self._back
-        keep = {*self.loop.variables, *back.whole, *back.seeds, *back.sums}
+        passed = {name + GRAD for name in self.loop.passed_on}
+        keep = {*self.loop.variables, *back.whole, *back.seeds, *back.sums, *passed}
         values = Values(self.tape, layout, back.kinds, back.variables, self.floating, keep, back.sums)
         for name, array in self.arrays.items():
             if self.loop.kinds[name].of == SHARED:

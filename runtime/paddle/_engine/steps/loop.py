@@ -60,6 +60,11 @@ class Loop:
         """What the memories are at each moment."""
         return frozenset(each.now for each in self.memories)
 
+    @cached_property
+    def passed_on(self) -> frozenset[str]:
+        """Memories that are what another one is a moment later: of two moments they are needed at once."""
+        return self.recalled & {each.next for each in self.memories}
+
 
 @dataclass(frozen=True, slots=True)
 class Backwards:
