@@ -79,11 +79,17 @@ class Topology:
         ]
 
     def beside(self, types: Container[str]) -> list[Layer]:
-        """The layers of these types to which extra layers alone lead."""
+        """The layers of these types to which extra layers alone lead, but for those that are made of others
+        of these types."""
+        there = {name: each.layer_type in types and each.home is None for name, each in self._layers.items()}
+        behind: set[str] = set()
+        for layer, _, read in self._readings():
+            if there[read.name] or read.name in behind:
+                behind.add(layer.name)
         return [
             layer
             for name, layer in self._layers.items()
-            if layer.layer_type in types and layer.home is None and name not in self._own
+            if there[name] and name not in self._own and name not in behind
         ]
 
     def _readings(self) -> Iterator[tuple[Layer, int, Layer]]:

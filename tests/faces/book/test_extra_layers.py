@@ -66,3 +66,15 @@ def test_costs_that_are_added_by_a_layer_keep_their_coefficients(added) -> None:
     assert trained(added(*costs()), together)[1] == pytest.approx(told)
     for name in apart:
         np.testing.assert_allclose(together[name], apart[name], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "looked_at", [lambda own, other: L.sum_cost(other), lambda own, other: L.sum_cost(own + other)]
+)
+def test_costs_that_further_costs_are_made_of_are_learned_from_once(looked_at) -> None:
+    apart, together = (paddle.parameters.create(costs()) for _ in range(2))
+    own, other = costs()
+    trained(own, apart, other)
+    trained(own, together, looked_at(own, other))
+    for name in apart:
+        np.testing.assert_allclose(together[name], apart[name], rtol=1e-6)
