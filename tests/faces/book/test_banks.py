@@ -149,6 +149,7 @@ def test_what_a_bank_cannot_be_is_refused() -> None:
     x = L.data(name="x", type=paddle.data_type.dense_vector_sequence(3))
     other = L.data(name="other", type=paddle.data_type.dense_vector_sequence(3))
     nested = L.data(name="nested", type=paddle.data_type.dense_vector_sub_sequence(3))
+    words = L.data(name="words", type=paddle.data_type.integer_value_sequence(3))
 
     def group(boot, is_seq=False):
         def step(moment):
@@ -163,6 +164,7 @@ def test_what_a_bank_cannot_be_is_refused() -> None:
     for boot, error, says in (
         (other, ValueError, "begins with a sequence, and what it remembers, .* is a row of each sample"),
         (nested, NotInThisRelease, "a sequence of sequences: that is not"),
+        (words, ValueError, "'words' gives integer ids, where numbers"),
     ):
         layer = group(boot)
         with pytest.raises(error, match=says):

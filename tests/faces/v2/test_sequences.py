@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
+from paddle._absent import NotInThisRelease
 from paddle._engine.errors import FeedError
 
 SENTENCES = [([3, 1, 4], 1), ([1], 0), ([5, 2], 1)]
@@ -50,6 +51,14 @@ def test_places_of_the_greatest_are_numbers_of_rows_of_the_batch() -> None:
         for begin, (words, _) in zip(begins, SENTENCES, strict=False)
     ]
     np.testing.assert_array_equal(found, expected)
+
+
+def test_places_in_the_rows_of_a_moment_are_refused() -> None:
+    texts = paddle.layer.data(name="texts", type=paddle.data_type.dense_vector_sub_sequence(2))
+    places = paddle.pooling.Max(output_max_index=True)
+    group = paddle.layer.recurrent_group(step=lambda text: paddle.layer.pooling(text, places), input=texts)
+    with pytest.raises(NotInThisRelease, match="is not in this release inside of recurrent groups"):
+        paddle.infer(group, paddle.parameters.create(group), [([[[1, 2]]],)])
 
 
 def test_the_first_and_the_last_are_taken_and_given_to_all() -> None:

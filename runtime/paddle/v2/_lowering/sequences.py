@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle.v2._config import LayerConfig, LayerInputConfig
 from paddle.v2._errors import WrongCall
@@ -52,6 +53,11 @@ def _pooled(net: Network, layer: LayerConfig) -> Output:
         made = net.builder.ops("sequence_max", X=value, Offsets=offsets)
         if not layer.output_max_index:
             return Output(made["Out"], runs=runs)
+        if any(layer.name in each.layer_names for each in net.config.sub_models[1:]):
+            raise NotInThisRelease(
+                f"layer {layer.name!r}: output_max_index is not in this release inside of recurrent groups, "
+                "where it would number the rows of a moment: pool before or behind the group"
+            )
         return Output(net.builder.op("cast", {"dtype": "float32"}, X=made["Places"]), runs=runs)
     by = {"pooltype": {"squarerootn": "sqrt"}.get(layer.average_strategy, layer.average_strategy)}
     return Output(net.builder.op("sequence_pool", by, X=value, Offsets=offsets), runs=runs)

@@ -45,7 +45,7 @@ def remembered(
                 f"memory {config.link_name!r} begins with {config.boot_layer_name!r}, which is a sequence of "
                 "sequences: that is not in this release, pool its inner sequences before"
             )
-        memory, ends = recurrence.memory_runs(rows_of(begun), begun.runs[0])
+        memory, ends = recurrence.memory_runs(net.value(config.boot_layer_name), begun.runs[0])
         step.outputs[config.link_name] = Output(value=memory, runs=(ends,))
         return memory
     memory = recurrence.memory(net.layer(config.link_name).size, _first(net, group, config))
