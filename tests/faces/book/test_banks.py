@@ -150,6 +150,8 @@ def test_what_a_bank_cannot_be_is_refused() -> None:
     other = L.data(name="other", type=paddle.data_type.dense_vector_sequence(3))
     nested = L.data(name="nested", type=paddle.data_type.dense_vector_sub_sequence(3))
     words = L.data(name="words", type=paddle.data_type.integer_value_sequence(3))
+    narrow = L.data(name="narrow", type=paddle.data_type.dense_vector_sequence(1))
+    row = L.data(name="row", type=paddle.data_type.dense_vector(1))
 
     def group(boot, is_seq=False):
         def step(moment):
@@ -165,6 +167,8 @@ def test_what_a_bank_cannot_be_is_refused() -> None:
         (other, ValueError, "begins with a sequence, and what it remembers, .* is a row of each sample"),
         (nested, NotInThisRelease, "a sequence of sequences: that is not"),
         (words, ValueError, "'words' gives integer ids, where numbers"),
+        (narrow, ValueError, "has size 3, and 'narrow', with which it begins, 1"),
+        (row, ValueError, "has size 3, and 'row', with which it begins, 1"),
     ):
         layer = group(boot)
         with pytest.raises(error, match=says):

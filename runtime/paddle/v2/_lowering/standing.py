@@ -12,6 +12,7 @@ from paddle._absent import NotInThisRelease
 from paddle._engine.program import Variable
 from paddle._engine.steps.recurrence import Recurrence
 from paddle.v2._config import MemoryConfig, SubModelConfig
+from paddle.v2._errors import WrongCall
 from paddle.v2._lowering.output import Output
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def remembered(
                 f"memory {config.link_name!r} begins with {config.boot_layer_name!r}, which is a sequence of "
                 "sequences: that is not in this release, pool its inner sequences before"
             )
-        memory, ends = recurrence.memory_runs(net.value(config.boot_layer_name), begun.runs[0])
+        memory, ends = recurrence.memory_runs(_begun(net, config), begun.runs[0])
         step.outputs[config.link_name] = Output(value=memory, runs=(ends,))
         return memory
     memory = recurrence.memory(net.layer(config.link_name).size, _first(net, group, config))
@@ -76,7 +77,7 @@ def walked(net: Network, group: SubModelConfig) -> str:
 def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variable | None:
     """What a memory begins with, a row for each sequence; None if that is zeros."""
     if config.boot_layer_name:
-        return net.value(config.boot_layer_name)
+        return _begun(net, config)
     if not config.boot_bias_parameter_name:
         return None
     if not group.in_links:
@@ -88,3 +89,14 @@ def _first(net: Network, group: SubModelConfig, config: MemoryConfig) -> Variabl
     bent = net.activated(config.link_name, config.boot_bias_active_type, bias)
     offsets = net.runs(walked(net, group), group.name)[0]
     return net.builder.op("spread_row", X=bent, Offsets=offsets)
+
+
+def _begun(net: Network, config: MemoryConfig) -> Variable:
+    """What the boot_layer of a memory gives, which is as wide."""
+    found, size = net.value(config.boot_layer_name), net.layer(config.link_name).size
+    if found.shape[1] not in (size, -1):
+        raise WrongCall(
+            f"memory {config.link_name!r} has size {size}, and {config.boot_layer_name!r}, with which it "
+            f"begins, {found.shape[1]}"
+        )
+    return found
