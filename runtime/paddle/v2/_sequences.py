@@ -47,8 +47,8 @@ def pooling(
 ) -> Layer:
     """The elements of a sequence become one: by default the greatest of each column.
 
-    ``Max(output_max_index=True)`` gives the number of that element among all of the batch, as a float; from
-    it nothing is learned.
+    ``Max(output_max_index=True)`` gives the number of that element among all of the batch, as a float, and -1
+    for a sequence without any; from it nothing is learned. Not inside of recurrent groups.
     """
     pooling_type = Max() if pooling_type is None else pooling_type
     name = name or default_name("seq_pooling")
