@@ -263,3 +263,29 @@ def test_one_that_had_told_nothing_is_awaited_without_end() -> None:
     talk.lose(0)
     (said,) = (note for note in talk.notes if note.startswith("lost trainer"))
     assert "no trainer is connected" not in said
+
+
+def test_how_long_one_may_come_back_counts_from_when_the_last_one_went_that_had_told_something() -> None:
+    talk = Talk(3, barrier_timeout_s=90).start()
+    talk.push(0, ONE)
+    talk.goodbye(0)
+    talk.lose(1)
+    talk.now += 60
+    talk.lose(2)
+    assert talk.notes[-1].endswith("ends in 30 s (barrier_timeout) unless one comes back")
+    talk.wait(29)
+    assert talk.shard.outcome is None
+    talk.wait(1)
+    assert outcome_of(talk).exit_status == 1
+
+
+def test_that_one_is_lost_when_all_have_said_goodbye_promises_no_time() -> None:
+    talk = Talk(1, barrier_timeout_s=90)
+    talk.hello(0, "it")
+    talk.declare(0)
+    talk.seed()
+    talk.goodbye(0)
+    talk.hello(0, "it")
+    talk.lose(0)
+    assert outcome_of(talk).exit_status == 0
+    assert not any("barrier_timeout" in note for note in talk.notes)

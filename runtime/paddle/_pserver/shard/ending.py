@@ -39,12 +39,17 @@ class Broken:
         return TrainerLost(self.reason, self.culprits)
 
 
-def left_alone(roster: Roster, broken: Broken | None, patience_s: float) -> str:
+def left_alone(roster: Roster, broken: Broken | None, now: float, patience_s: float) -> str:
     """What is said beside the loss of a trainer where nobody is connected any more; else empty."""
-    is_awaited = not (roster.ids(Standing.GONE) or roster.ids(Standing.LOST))  # the first one, without end
-    if broken is not None or roster.ids(Standing.JOINED) or is_awaited:
+    connected, gone, lost = (roster.ids(state) for state in (Standing.JOINED, Standing.GONE, Standing.LOST))
+    is_over = broken is not None or len(gone) == len(roster.trainers)
+    if is_over or connected or not (gone or lost):  # the first one is awaited without end
         return ""
-    return f"; no trainer is connected: ends in {patience_s:g} s (barrier_timeout) unless one comes back"
+    left_s = patience_s - _alone_s(roster, gone + lost, now)
+    if left_s <= 0:
+        return ""
+    within = f"{round(left_s, 1):g} s (barrier_timeout)"
+    return f"; no trainer is connected: ends in {within} unless one comes back"
 
 
 def outcome(
@@ -58,9 +63,15 @@ def outcome(
         return None
     if len(gone) == len(roster.trainers):
         return Outcome(0, f"all trainers have said goodbye: {clocks}")
-    if now - max(roster.trainers[id].since for id in gone + lost) < patience_s:
+    if _alone_s(roster, gone + lost, now) < patience_s:
         return None
     owing = [id for id in lost if clocks.unsettled[id]] + roster.ids(Standing.EXPECTED)
     if owing:
         return Outcome(1, f"the job is not complete: {roster.describe_all(owing, now)}")
     return Outcome(0, f"no trainer has come back: {clocks}")
+
+
+def _alone_s(roster: Roster, ids: list[int], now: float) -> float:
+    """How long ago the last of these trainers went. One that had told nothing is expected as if it had never
+    come, and counts for nothing."""
+    return now - max(roster.trainers[id].since for id in ids)

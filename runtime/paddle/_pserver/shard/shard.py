@@ -198,7 +198,7 @@ class Shard:
         if trainer is not None:
             self.barrier.remove(trainer.id)
             self.roster.lose(trainer, now, forget=not self.clocks.has_told(trainer.id))
-            alone = left_alone(self.roster, self.broken, self.options.barrier_timeout_s)
+            alone = left_alone(self.roster, self.broken, now, self.options.barrier_timeout_s)
             text = f"lost trainer {trainer.id} at {trainer.peer}: {reason}{alone}"
             self._outbox.note(text, logging.WARNING)
             self._beginning.forget()
