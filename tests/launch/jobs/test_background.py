@@ -33,6 +33,20 @@ def test_of_a_launcher_that_is_killed_before_the_job_trains_it_is_said(
     launcher.returncode = -signal.SIGKILL  # it was waited for
 
 
+def test_a_job_that_ends_before_its_first_step_was_heard_of_has_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "launcher.log").write_text("done\n")
+    before, behind = socket.socketpair()
+    launcher = subprocess.Popen(["sh", "-c", "exit 3"])
+    behind.sendall(b"ts")
+    behind.close()
+    with before:
+        status = Foreground(launcher.pid, tmp_path / "launcher.log", before).wait()
+    assert (status, capsys.readouterr().out) == (3, "done\n")
+    launcher.returncode = 3  # it was waited for
+
+
 def test_a_job_that_trains_behind_has_begun_well_also_where_that_cannot_be_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,11 +86,11 @@ class Foreground:
         while True:
             try:
                 word = self._hear()
-                if word == b"":
-                    break
-                if word == _STEPS or time.monotonic() >= leave_at:
-                    self._leave()
+                is_time = word == _STEPS or time.monotonic() >= leave_at
+                if word != b"" and is_time and self._leave():
                     return None
+                if word == b"" or is_time:
+                    break
                 if word == _TRAINS and stopped is None:
                     leave_at = time.monotonic() + self.patience_s
             except Stopped as signalled:
@@ -118,9 +118,14 @@ class Foreground:
         except ConnectionResetError:
             return b""
 
-    def _leave(self) -> None:
-        self.other.sendall(_GO)
+    def _leave(self) -> bool:
+        """Let it go on behind; False where it has ended meanwhile: this side may have been held up."""
+        try:
+            self.other.sendall(_GO)
+        except (BrokenPipeError, ConnectionResetError):
+            return False
         self._show()
+        return True
 
     def _show(self) -> None:
         """Print what the launcher printed since."""
