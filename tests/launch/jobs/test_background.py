@@ -15,6 +15,7 @@ import pytest
 
 from paddle._launch import cli
 from paddle._launch.jobs.background import Foreground
+from paddle._launch.signals import Stopped
 
 
 def test_of_a_launcher_that_is_killed_before_the_job_trains_it_is_said(
@@ -45,6 +46,25 @@ def test_a_job_that_ends_before_its_first_step_was_heard_of_has_ended(
         status = Foreground(launcher.pid, tmp_path / "launcher.log", before).wait()
     assert (status, capsys.readouterr().out) == (3, "done\n")
     launcher.returncode = 3  # it was waited for
+
+
+def test_a_job_that_is_being_stopped_is_not_left_for_a_step_that_was_on_its_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = iter([b"t", Stopped(signal.SIGINT), b"s", b""])
+
+    def hear(side: Foreground) -> bytes:
+        word = next(heard)
+        if isinstance(word, Stopped):
+            raise word
+        return word
+
+    monkeypatch.setattr(Foreground, "_hear", hear)
+    before, behind = socket.socketpair()
+    launcher = subprocess.Popen(["sleep", "600"])
+    with before, behind, pytest.raises(Stopped):
+        Foreground(launcher.pid, tmp_path / "launcher.log", before).wait()
+    launcher.returncode = -signal.SIGTERM  # it was waited for
 
 
 def test_a_job_that_trains_behind_has_begun_well_also_where_that_cannot_be_printed(

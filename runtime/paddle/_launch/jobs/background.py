@@ -86,7 +86,7 @@ class Foreground:
         while True:
             try:
                 word = self._hear()
-                is_time = word == _STEPS or time.monotonic() >= leave_at
+                is_time = stopped is None and (word == _STEPS or time.monotonic() >= leave_at)
                 if word != b"" and is_time and self._leave():
                     return None
                 if word == b"" or is_time:
