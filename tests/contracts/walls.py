@@ -113,7 +113,7 @@ TABLE = (
     Row("distributed.{launch, fleet.launch}", "_launch.{fleet.cli, signals}", "pathlib sys"),
     Row("distributed.collective", "_absent distributed.parallel tensor.creation"),
     Row("distributed.parallel", "_absent", "os"),
-    Row("distributed.launch_ps", "_absent _launch.fleet.{cli, older}", "sys"),
+    Row("distributed.launch_ps", "_absent _launch.{fleet.cli, fleet.older, signals}", "sys"),
     Row("fluid.transpiler.details.checkport", "_program.errors", "socket time"),
     Row("fluid.tests.unittests", "_absent", "numpy"),
     Row("fluid.contrib.reader", "", "os sys"),

@@ -6,6 +6,11 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from paddle._launch import signals
+
+if __name__ == "__main__":
+    signals.hold_back()
+
 from paddle._absent import AbsentName
 from paddle._launch.fleet.cli import main as fleetrun
 from paddle._launch.fleet.older import as_fleetrun

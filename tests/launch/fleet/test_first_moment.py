@@ -30,11 +30,14 @@ sys.exit(main())
 AS_A_MODULE = """
 import runpy
 sys.argv[:] = ["launch", "train.py"]
-runpy.run_module("paddle.distributed.launch", run_name="__main__", alter_sys=True)
+runpy.run_module("NAME", run_name="__main__", alter_sys=True)
 """
 
 
-@pytest.mark.parametrize("typed", [AS_FLEETRUN, AS_A_MODULE])
+NAMES = ("paddle.distributed.launch", "paddle.distributed.fleet.launch", "paddle.distributed.launch_ps")
+
+
+@pytest.mark.parametrize("typed", [AS_FLEETRUN, *(AS_A_MODULE.replace("NAME", name) for name in NAMES)])
 def test_it_is_answered_as_later_without_a_traceback(typed: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("")
     done = subprocess.run(

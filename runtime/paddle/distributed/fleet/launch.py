@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import sys
 
+from paddle._launch import signals
+
+if __name__ == "__main__":
+    signals.hold_back()
+
 from paddle._launch.fleet.cli import main
 
 __all__ = ["main"]
