@@ -104,7 +104,7 @@ class Blame:
         """Others cannot meet because of a role that had ended so; with status 0 that is why it is blamed."""
         self.ended(role, status)
         if status:
-            self.note(role, why)
+            self.note(role, "; ".join(filter(None, [why, self.noted(role)])))
         else:
             self._named.setdefault(role, why)
 

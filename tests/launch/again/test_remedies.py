@@ -94,3 +94,16 @@ def test_where_the_job_goes_on_without_it_who_looks_in_vain_is_left_to_see_that_
     for now in (61.0, 66.0):
         missed = found.missed(looks, Phase.TRAIN, {"trainer-0", "trainer-2"}, now)
     assert missed is not None
+
+
+def test_of_who_comes_too_late_it_is_said_too_why_the_whole_job_does_not_begin_again() -> None:
+    found, blame, lives = remedies(2)
+    for now in (1.0, 2.0):
+        lives.take("node 1 was lost", now)
+        found.begin_again()
+    lives.has_met = True
+    assert found.of_killed("trainer-1", -9, Phase.TRAIN, 3.0) is None
+    blame.missed("trainer-1", -9, "it was started again")
+    cause = blame.cause()
+    assert cause is not None
+    assert cause.detail.startswith("it was started again; the whole job had begun again 2 times")
