@@ -101,6 +101,20 @@ def test_attributes(network: Network, type: str, attrs: dict[str, Any], tmp_path
     assert {name: op.attr(name) for name in attrs} == attrs
 
 
+def test_the_sum_along_all_elements_is_along_the_one_axis_that_there_is(tmp_path: Path) -> None:
+    """``paddle.cumsum(x)``, of which 2.6.2 refuses another axis."""
+
+    def network(x: Any) -> Any:
+        block = fluid.default_main_program().global_block()
+        out = block.create_var(name="sums", dtype="float32")
+        traits = {"axis": -1, "flatten": True}
+        block.append_op(type="cumsum", inputs={"X": x}, outputs={"Out": out}, attrs=traits)
+        return out
+
+    program, _ = _saved(network, tmp_path)
+    assert _only(program, "cumsum").attr("axis") == -1
+
+
 def test_volumes_are_laid_out_as_images_are(tmp_path: Path) -> None:
     volumes = {"x": np.ones((2, 2, 4, 4, 4), "float32")}
     program, _ = _saved(lambda x: L.conv3d_transpose(x, 3, filter_size=2, stride=2), tmp_path, **volumes)

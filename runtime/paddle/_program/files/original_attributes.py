@@ -14,7 +14,7 @@ from paddle._program.description.operator import Operator
 
 def fit(block: Block, op: Operator) -> None:
     """Change the attributes of an operator, which is the caller's own."""
-    if op.type in _AXES:
+    if op.type in _AXES and not op.attrs.get("flatten"):  # whose axis is of one line
         slot, *names = _AXES[op.type].split()
         for name in names:
             _count_from_the_first(block, op, slot, name)
