@@ -109,6 +109,17 @@ def test_what_is_held_is_shuffled_as_numpy_was_seeded(files: list[str]) -> None:
         made(InMemoryDataset, files).streams(1)
 
 
+def test_nobody_trains_on_nothing_who_loads_again_and_does_not_wait(files: list[str]) -> None:
+    dataset = made(InMemoryDataset, files)
+    assert isinstance(dataset, InMemoryDataset)
+    dataset.release_memory()
+    dataset.preload_into_memory()
+    with pytest.raises(RuntimeError, match="before load_into_memory"):
+        dataset.streams(1)
+    dataset.wait_preload_done()
+    assert flat(labels(dataset)) == list(range(30))
+
+
 def test_samples_are_loaded_while_the_program_goes_on(files: list[str]) -> None:
     dataset = made(InMemoryDataset, files)
     assert isinstance(dataset, InMemoryDataset)

@@ -82,3 +82,4 @@ def test_a_loader_s_batches_are_held_to_it() -> None:
         loader.start()
         with pytest.raises(ValueError, match=f"'x' is int32.* is fed {FAR}"):
             fluid.Executor().run(fetch_list=[found])
+        loader.reset()

@@ -164,7 +164,7 @@ class InMemoryDataset(DatasetBase):
 
     def load_into_memory(self, is_shuffle: bool = False) -> None:
         """Read all files. Raises what is wrong with one of them; then nothing is held."""
-        self._records = None
+        self._records, self._is_released = None, False
         self._records = self._read(self._settings.threads)
         if is_shuffle:
             self.local_shuffle()
@@ -181,7 +181,7 @@ class InMemoryDataset(DatasetBase):
             except BaseException as error:
                 loading.set_exception(error)
 
-        self._loading = loading
+        self._loading, self._is_released = loading, False
         threading.Thread(target=load, name="preload", daemon=True).start()
 
     def wait_preload_done(self) -> None:

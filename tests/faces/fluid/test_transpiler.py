@@ -160,17 +160,18 @@ def test_what_cannot_be_is_refused_by_name(changes: Any, kind: type[Exception], 
         transpiled(**changes)
 
 
-def test_a_server_may_have_a_number_that_no_trainer_has() -> None:
+@pytest.mark.parametrize("number", [1, -1])
+def test_a_server_may_have_a_number_that_no_trainer_has(number: int) -> None:
     """As where a program numbers its servers, too, and gives each process the number that it has."""
     main, startup, loss = network()
     made = transpiler.DistributeTranspiler()
-    made.transpile(1, program=main, startup_program=startup, pservers=TWO, trainers=1)
+    made.transpile(number, program=main, startup_program=startup, pservers=TWO, trainers=1)
     second = TWO.split(",")[1]
     assert "listen_and_serv" in types(made.get_pserver_program(second))
     assert made.get_startup_program(second).global_block().ops
     exe = Executor()
     exe.run(startup)
-    with pytest.raises(BadArgument, match="trainer_id is 1, and a job of 1 trainers"):
+    with pytest.raises(BadArgument, match=f"trainer_id is {number}, and a job of 1 trainers"):
         exe.run(main, feed={"x": np.ones((2, 4), "float32")}, fetch_list=[loss])
 
 

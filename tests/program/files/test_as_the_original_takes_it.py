@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import paddle.fluid as fluid
+from paddle._program.description.framework_proto import ProgramDescProto
 from paddle._program.description.written import fresh
 
 L = fluid.layers
@@ -39,6 +40,16 @@ def _loop(x: Any) -> Any:
 
 def _branches(x: Any) -> Any:
     return L.cond(L.reduce_sum(x) < 0.0, lambda: x * 2.0, lambda: L.relu(x - 0.5))
+
+
+def _chosen(x: Any) -> Any:
+    out = L.fill_constant([1], "float32", 1.0)
+    with L.Switch() as switch:
+        with switch.case(L.reduce_sum(x) < 0.0):
+            L.assign(L.fill_constant([1], "float32", 2.0), out)
+        with switch.default():
+            L.assign(L.fill_constant([1], "float32", 3.0), out)
+    return x + out
 
 
 def _one(number: int) -> Any:
@@ -74,7 +85,11 @@ def _only(program: Any, type: str) -> Any:
         (lambda x: L.slice(x, [1], [_one(1)], [_one(3)]), "slice", {"infer_flags": [-1]}),
         (lambda x: x[:, ::2, 1:], "strided_slice", {"axes": [1, 2], "infer_flags": [1, 1]}),
         (lambda x: L.strided_slice(x, [1], [_one(0)], [3], [2]), "strided_slice", {"infer_flags": [-1]}),
+        (lambda x: x[:, ::-1], "strided_slice", {"starts": [10**7], "ends": [-1], "strides": [-1]}),
+        (lambda x: x[:, 1::2], "strided_slice", {"starts": [1], "ends": [10**7], "strides": [2]}),
+        (lambda x: L.strided_slice(x, [1], [2], _one(-1), [-1]), "strided_slice", {"starts": [2]}),
         (lambda x: L.fc(x, 5, num_flatten_dims=-1), "mul", {"x_num_col_dims": 2}),
+        (lambda x: L.softmax(x, use_cudnn=True, axis=1), "softmax", {"axis": 1, "use_cudnn": False}),
         (lambda x: L.cumsum(x, axis=-2), "cumsum", {"axis": 1}),
         (lambda x: L.flip(x, [-1]), "flip", {"dims": [-1], "axis": [-1]}),
         (lambda x: L.unsqueeze(x, [_one(1)]), "unsqueeze2", {"axes": []}),
@@ -84,6 +99,20 @@ def _only(program: Any, type: str) -> Any:
 def test_attributes(network: Network, type: str, attrs: dict[str, Any], tmp_path: Path) -> None:
     op = _only(_saved(network, tmp_path)[0], type)
     assert {name: op.attr(name) for name in attrs} == attrs
+
+
+def test_the_sum_along_all_elements_is_along_the_one_axis_that_there_is(tmp_path: Path) -> None:
+    """``paddle.cumsum(x)``, of which 2.6.2 refuses another axis."""
+
+    def network(x: Any) -> Any:
+        block = fluid.default_main_program().global_block()
+        out = block.create_var(name="sums", dtype="float32")
+        traits = {"axis": -1, "flatten": True}
+        block.append_op(type="cumsum", inputs={"X": x}, outputs={"Out": out}, attrs=traits)
+        return out
+
+    program, _ = _saved(network, tmp_path)
+    assert _only(program, "cumsum").attr("axis") == -1
 
 
 def test_volumes_are_laid_out_as_images_are(tmp_path: Path) -> None:
@@ -105,6 +134,15 @@ def test_loops_and_branches_have_a_variable_for_their_scopes(
     assert len(set(scopes)) == len(found) > 0
     kinds = {program.global_block().var(name).type for name in scopes}
     assert kinds == {fluid.core.VarDesc.VarType.STEP_SCOPES}
+
+
+def test_a_branch_that_reads_nothing_has_a_slot_for_what_it_reads(tmp_path: Path) -> None:
+    _saved(_chosen, tmp_path)
+    ops = ProgramDescProto.FromString((tmp_path / "__model__").read_bytes()).blocks[0].ops
+    reads = [
+        {each.parameter: each.arguments for each in op.inputs} for op in ops if op.type == "conditional_block"
+    ]
+    assert [each["Input"] for each in reads] == [[], []]
 
 
 def test_the_power_of_a_number_has_the_axes_of_its_exponent(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""``fluid.load``: which variables it sets."""
+"""``fluid.load``: which variables it sets, and to what."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,3 +40,21 @@ def test_a_list_of_variables_is_of_files_that_save_did_not_write(kind: str, tmp_
     found = _values()
     assert (found["w"] == 7).all()
     assert (found["b"] == (7 if kind == "save" else before["b"])).all()
+
+
+@pytest.mark.parametrize("kind", ["save", "save_params"])
+def test_a_learning_rate_without_axes_is_loaded(kind: str, tmp_path: Path) -> None:
+    """As 2.6.2 keeps and saves it."""
+    fluid.layers.create_global_var([1], 0.5, "float32", persistable=True, name="rate")
+    main, exe, path = fluid.default_main_program(), fluid.Executor(), tmp_path / "m"
+    exe.run(fluid.default_startup_program())
+    if kind == "save":
+        fluid.save(main, str(path))
+        (tmp_path / "m.pdopt").write_bytes(pickle.dumps({"rate": np.array(0.25, "float32")}, 2))
+    else:
+        tensor = fluid.global_scope().find_var("rate").get_tensor()
+        tensor.set(np.array(0.25, "float32"), fluid.CPUPlace())
+        fluid.io.save_persistables(exe, str(path), main)
+    exe.run(fluid.default_startup_program())
+    fluid.load(main, str(path), exe)
+    np.testing.assert_array_equal(fluid.global_scope().find_var("rate").get_tensor(), np.float32([0.25]))

@@ -78,8 +78,10 @@ def _log_softmax(block: Block, op: Operator) -> None:
 
 
 def _with_scopes(block: Block, op: Operator) -> None:
-    """A loop or a branch, which the original does not run without a variable for its scopes."""
-    slot = _SCOPES[op.type]
+    """A loop or a branch, which the original does not run without a variable for its scopes, nor without the
+    slot of what it reads, where that is nothing."""
+    slot, reads = _SCOPES[op.type]
+    op.inputs.setdefault(reads, [])
     if not op.outputs.get(slot):
         name = f"{op.type}_{block.idx}_{len(block.ops)}.scopes"
         op.outputs[slot] = [block.create_var(name, type=VarType.STEP_SCOPES).name]
@@ -88,7 +90,7 @@ def _with_scopes(block: Block, op: Operator) -> None:
     block.ops.append(op)
 
 
-_SCOPES = {"while": "StepScopes", "conditional_block": "Scope"}
+_SCOPES = {"while": ("StepScopes", "X"), "conditional_block": ("Scope", "Input")}
 
 # StaticRNN.
 

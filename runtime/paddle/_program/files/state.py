@@ -131,7 +131,8 @@ def set_program_state(program: Program, state_dict: Mapping[str, Any], scope: Sc
     for name, given in state_dict.items():
         if name not in kept:
             continue
-        array, shape = np.asarray(given), tensors.shape_of(kept[name])
+        shape = tensors.shape_of(kept[name])
+        array = tensors.with_axis(np.asarray(given), shape)
         if shape is not None and not tensors.fits(array.shape, shape):
             raise BadFile(
                 f"variable {name!r} has the shape {list(shape)} in the program, and {list(array.shape)} in "

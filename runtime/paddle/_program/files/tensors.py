@@ -130,11 +130,17 @@ def fits(shape: Shape, wanted: Shape) -> bool:
     return len(shape) == len(wanted) and all(w in (-1, s) for s, w in zip(shape, wanted, strict=True))
 
 
+def with_axis(array: np.ndarray, wanted: Shape | None) -> np.ndarray:
+    """The same; a number without axes, as 2.6 keeps a learning rate, has one where one is wanted."""
+    return array.reshape(1) if array.shape == () and wanted is not None and len(wanted) == 1 else array
+
+
 def _write(file: IO[bytes], tensor: LoDTensor) -> None:
     lod_tensor.write_levels(file, np.asarray(tensor), tensor.lod())
 
 
 def _fitting(path: Path, name: str, array: np.ndarray, levels: Any, shape: Shape | None) -> LoDTensor:
+    array = with_axis(array, shape)
     if shape is not None and not fits(array.shape, shape):
         raise BadFile(
             f"{path}: variable {name!r} has the shape {list(shape)} in the program, and {list(array.shape)} "

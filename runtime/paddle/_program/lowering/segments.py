@@ -25,13 +25,11 @@ from paddle._program.lowering.op_rows import is_lowered, row
 from paddle._program.lowering.passes import Pass, passes, taken_again, through_host
 from paddle._program.lowering.states import first_reads, noted, states_of, writes_of
 from paddle._program.lowering.taped import Taped
-from paddle._program.lowering.telling import Told, ends_ahead_of, sizes_ahead, tells_by_value, told
+from paddle._program.lowering.telling import GIVEN, Told, ends_ahead_of, sizes_ahead, tells_by_value, told
 from paddle._program.lowering.updates import UPDATES, Group, groups, is_update, moved_at, own_rates, rates_of
 from paddle._program.lowering.value import Lowered
 
-_IGNORED = frozenset(
-    {"feed", "fetch", "read", "average_accumulates"}
-)  # whose values a run has before it begins
+_IGNORED = GIVEN | {"fetch", "average_accumulates"}
 ONCE = frozenset({"auc"})
 """Operators that change what they count in, and that no gradient goes through: none is computed twice."""
 _SHOWING = frozenset({"print"})

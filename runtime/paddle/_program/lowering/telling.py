@@ -41,6 +41,8 @@ _NUMBERS = {"add", "sub", "mul", "div", "floordiv", "mod", "max", "min"}
 _FOLLOWED = SAME | {"elementwise_" + name for name in _NUMBERS}
 _FOLLOWED |= {"concat", "stack", "scale", "reduce_prod", "reduce_sum", "sum", "slice", "strided_slice"}
 _CONSTANT = frozenset({"fill_constant", "assign_value", "shape"})
+GIVEN = frozenset({"feed", "read"})
+"""Operators whose values a run has before it begins: what they write comes from outside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def writer_of(block: Block, name: str, before: Operator) -> tuple[int, Operator]
     for place, op in enumerate(block.ops):
         if op is before:
             break
-        if name in op.output_arg_names:
+        if op.type not in GIVEN and name in op.output_arg_names:
             found = place, op
     return found
 
@@ -126,6 +128,7 @@ def _closure(op: Operator, name: str) -> list[Operator] | None:
     who reads it, such as a counter, is there from the turn before, and nobody goes ahead for it."""
     block, found = op.block, dict[int, Operator]()
     places = {id(each): place for place, each in enumerate(block.ops)}
+    ops = [each for each in block.ops if each.type not in GIVEN]
     open_, seen = [(name, places[id(op)])], set[tuple[str, int]]()
     while open_:
         at, reader = open_.pop()
@@ -133,7 +136,7 @@ def _closure(op: Operator, name: str) -> list[Operator] | None:
             continue
         seen.add((at, reader))
         described = block._find_var_recursive(at)
-        writers = [each for each in block.ops if at in each.output_arg_names]
+        writers = [each for each in ops if at in each.output_arg_names]
         if described is None or described.persistable or len(writers) > 1:
             return None
         if not writers or places[id(writers[0])] >= reader:

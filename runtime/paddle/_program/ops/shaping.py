@@ -179,16 +179,20 @@ def _slice(low: Lowering, op: Operator) -> None:
     low.give(op, "Out", out, () if 0 in axes else None)
 
 
-@lowers("strided_slice", axes=(), starts=(), ends=(), strides=())
+@lowers("strided_slice", axes=(), starts=(), ends=(), strides=(), decrease_axis=())
 def _strided_slice(low: Lowering, op: Operator) -> None:
+    """Backwards to -1 is to the first, as upstream."""
     slots = {"starts": "StartsTensor", "ends": "EndsTensor", "strides": "StridesTensor"}
     x, axes = low.input(op, "Input").variable, axes_of(op.attr("axes"))
-    told = {name: known_sizes(low, op, name, slot + "List", slot) for name, slot in slots.items()}
-    if None in told.values():
+    starts, ends, steps = (known_sizes(low, op, name, slot + "List", slot) for name, slot in slots.items())
+    if starts is None or ends is None or steps is None:
         out = anything(low, tuple(-1 if i in axes else n for i, n in enumerate(x.shape)), x.dtype)
     else:
-        places = {"starts": told["starts"], "ends": told["ends"], "steps": told["strides"]}
+        ends = tuple(-_FAR if end == -1 and step < 0 else end for end, step in zip(ends, steps, strict=True))
+        places = {"starts": starts, "ends": ends, "steps": steps}
         out = low.op("slice", {"axes": axes, **places, "clamps": True}, X=x)
+    if dropped := axes_of(op.attr("decrease_axis")):
+        out = low.op("squeeze", {"axes": dropped}, X=out)
     low.give(op, "Out", out, () if 0 in axes else None)
 
 

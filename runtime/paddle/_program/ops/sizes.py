@@ -162,7 +162,10 @@ def _followed(low: Lowering, op: Operator, name: str, at: int) -> Size:
             source = writer.inputs["Input"][0]
             start = int(writer.attr("starts")[0])
             count = op.block._var_recursive(source).shape[0]
-            return _followed(low, writer, source, at + (start if start >= 0 else start + count))
+            step = int((writer.attrs.get("strides") or [1])[0])
+            first = start if start >= 0 else start + count
+            first = first if step > 0 else min(first, count - 1)
+            return _followed(low, writer, source, first + at * step)
         case "shape":
             return _size_of(low, op, writer.inputs["Input"][0], at)
         case "concat" | "stack":

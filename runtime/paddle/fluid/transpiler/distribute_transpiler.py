@@ -160,8 +160,9 @@ class DistributeTranspiler:
         )
 
     def _is_no_trainers(self) -> bool:
-        numbers = self.trainer_id, self.trainer_num
-        return all(isinstance(each, int) for each in numbers) and self.trainer_id >= self.trainer_num > 0
+        number, count = self.trainer_id, self.trainer_num
+        whole = isinstance(number, int) and isinstance(count, int)
+        return whole and count > 0 and not 0 <= number < count
 
     def _carry(self, cluster: Cluster, *, is_trained: bool) -> None:
         if self._is_no_trainers():
