@@ -9,7 +9,6 @@ Rules:
     trains no more. All workers call it, as often as there are models.
 4.  A table's number is its place among the sparse parameters of a program, in the order in which they were
     made; the number behind the last is that of all dense ones together.
-
 5.  The original's modes of saving, but 0, leave out rows: what has not changed (1) or is seldom seen (2).
     Here each is of all rows, which who reads such a folder takes as well, and a warning says so.
 
