@@ -93,11 +93,11 @@ class Job:
         raise AssertionError(f"it ended without saying {words!r}: {self.output} {self.process.stderr.read()}")
 
     def wait_until_trained(self) -> None:
-        """Wait until every trainer has printed ``family``."""
+        """Wait until every trainer has printed ``family``, to the end of the line: Python writes it apart."""
         self.wait_for("trainer")
         for node in self.lab.names:
             until(
-                lambda node=node: "family" in self.log(node, "train.log"), f"words of the trainer on {node}"
+                lambda node=node: "family\n" in self.log(node, "train.log"), f"words of the trainer on {node}"
             )
 
     def end(self, patience_s: float = PATIENCE_S) -> tuple[int, str, str]:

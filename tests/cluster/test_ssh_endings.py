@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import select
 import signal
 import termios
 import threading
@@ -63,8 +64,9 @@ class Launched(Job):
         until(lambda: self.phase() == phase, phase, PHASE_S)
 
     def until_all_say(self, log: str) -> None:
+        """A line: Python writes its words and its end apart."""
         for node in self.lab.names:
-            until(lambda node=node: "family" in self.log(node, log), f"words in {log} of {node}")
+            until(lambda node=node: "family\n" in self.log(node, log), f"words in {log} of {node}")
 
 
 @contextlib.contextmanager
@@ -299,12 +301,22 @@ class Screen:
         self.near, self.far = pty.openpty()
         self.before = termios.tcgetattr(self.near)
         self.shown = b""
-        threading.Thread(target=self._read, daemon=True).start()
+        self._is_closed = threading.Event()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def close(self) -> None:
+        """Hang up. Nobody reads any more by then: its number may be that of another file at once."""
+        if not self._is_closed.is_set():
+            self._is_closed.set()
+            self._reader.join()
+            os.close(self.far)
+            os.close(self.near)
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError):
-            while data := os.read(self.near, 1 << 16):
-                self.shown += data
+        while not self._is_closed.is_set():
+            if select.select([self.near], [], [], 0.05)[0]:
+                self.shown += os.read(self.near, 1 << 16)
 
     def streams(self) -> dict[str, object]:
         """Of a program that has it for its terminal."""
@@ -325,9 +337,7 @@ class Screen:
 def screen() -> Iterator[Screen]:
     made = Screen()
     yield made
-    for end in (made.near, made.far):
-        with contextlib.suppress(OSError):
-            os.close(end)
+    made.close()
 
 
 @pytest.mark.parametrize("how", ["ctrl-c", "closed", "killed"])
@@ -338,8 +348,7 @@ def test_at_a_terminal(lab, tmp_path, screen, how) -> None:
         case "ctrl-c":
             os.write(screen.near, b"\x03")
         case "closed":
-            os.close(screen.far)
-            os.close(screen.near)
+            screen.close()
         case "killed":
             job.process.kill()
     all_gone(lab, PROMISED_S)

@@ -214,7 +214,7 @@ class RunningLauncher(Marked):
         self.wait_for("starting 2 trainers" if nodes == 2 else "starting 1 trainer")
         for node in range(nodes):
             log = self.node(node) / "log" / "train.log"
-            until(lambda log=log: log.exists() and "family" in log.read_text(), f"words in {log}")
+            until(lambda log=log: log.exists() and "family\n" in log.read_text(), f"words in {log}")
 
 
 def _pretended(runtime: Path, pserver: str) -> Path:

@@ -66,7 +66,7 @@ def test_while_pservers_start(launch, signum) -> None:
     running.wait_for("starting 2 pservers")
     for node in (0, 1):
         log = running.node(node) / "log" / "server.log"
-        running.until(lambda log=log: log.exists() and "family" in log.read_text(), f"words in {log}")
+        running.until(lambda log=log: log.exists() and "family\n" in log.read_text(), f"words in {log}")
     stopped(running, signum)
     assert collected(running) == {
         f"node-{node}/{name}.log" for node in (0, 1) for name in ("agent", "server")
