@@ -234,7 +234,9 @@ def test_in_step_with_snapshots_the_whole_job_begins_again_and_no_bit_is_differe
     assert (status, errors) == (0, ""), output
     lives = re.split("--- trainer-1 begins again with its whole job, process \\d+ ---\n", job.log(1))
     assert "starting trainer-1 again" not in output
-    begun = [tuple(map(int, life.split("\n")[0].split()[1:])) for life in lives]  # pass, batch
+    firsts = [re.search(r"^at (\d+) (\d+)$", life, re.MULTILINE) for life in lives]  # pass, batch
+    begun = [tuple(map(int, found.groups())) for found in firsts if found]
+    assert len(begun) == 3, lives
     assert begun[0] == (0, 0) < begun[1] <= begun[2] <= (1, 2), begun
     assert all((10 * pass_id + batch) % 3 == 0 for pass_id, batch in begun), "where snapshots are"
     assert_same(job.after(0), job.after(1))

@@ -11,8 +11,13 @@ from typing import Any
 
 import pytest
 
+from paddle._pserver.protocol.messages import Goodbye
 from paddle._pserver.service.ear import Ear, Word
+from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.process import _heed
+
+from ..shard.test_arrival import joined
+from ..talk import update
 
 
 @pytest.fixture
@@ -83,6 +88,20 @@ def test_who_is_told_to_stop_hears_first_what_was_said_of_why_and_came_later(pip
     asyncio.run(asyncio.wait_for(stop(), 30))
     os.close(mouth)
     assert said == ["trainer-1 was killed", "the pserver was told to stop"]
+
+
+def test_who_was_told_to_stop_is_not_blamed_where_the_launcher_has_said_of_why(pipe: tuple[int, int]) -> None:
+    ear, mouth = pipe
+    talk = joined(2, spec=update(), snapshots=None)
+    hub = Hub(talk.shard, "dense shard 0")
+    hub.hear_all = Ear(ear, hub.hear).read
+    os.write(mouth, b'{"text": "trainer-0 was killed by SIGKILL", "trainer": 0}\n')
+    session: Any = SimpleNamespace(id=1, known=True)
+    hub.received(session, (Goodbye("ToldToStop: by SIGTERM"), None, [], None))
+    os.close(mouth)
+    assert talk.shard.broken is not None
+    assert talk.shard.broken.reason == "trainer-0 was killed by SIGKILL"
+    assert talk.shard.broken.culprits == (0,)
 
 
 def test_who_is_told_to_stop_by_the_end_of_its_parent_stops_at_once(pipe: tuple[int, int]) -> None:

@@ -123,7 +123,7 @@ class _Served:
         self.was_stopped = False
         self._fallen: Outcome | None = None
         for hub in self._hubs.values():
-            hub.on_fallen = self._hear_of
+            hub.on_fallen, hub.hear_all = self._hear_of, self._ear.read
 
     def _hub(self, role: Role, group: int) -> Hub:
         options, name = self._options, _name(role, group, self._where)

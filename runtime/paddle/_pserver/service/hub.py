@@ -19,7 +19,7 @@ from collections.abc import Callable, Coroutine, Sequence
 import numpy as np
 
 from paddle._pserver.errors import BadMessage, FrameError
-from paddle._pserver.protocol.messages import Answer, Fallen, Share, Sign, failure
+from paddle._pserver.protocol.messages import Answer, Fallen, Goodbye, Share, Sign, failure
 from paddle._pserver.protocol.outlet import Outlet
 from paddle._pserver.service.ear import Word
 from paddle._pserver.service.meter import Meter
@@ -61,6 +61,7 @@ class Hub:
         self.door: Callable[[], Door] = Door  # who came to it; whoever keeps it says so
         self._wills: dict[int, Fallen] = {}  # what is so when the machine of a session is lost
         self.on_fallen: Callable[[Fallen], None] | None = None  # where whoever runs this shard wants to know
+        self.hear_all: Callable[[], None] | None = None  # that whoever runs the job has said by now
         self._kept = kept
         self._disk_tasks: set[asyncio.Task[None]] = set()
         self._meter = Meter()
@@ -104,6 +105,8 @@ class Hub:
         if isinstance(message, Share):
             loan = self._inlets[session.id].loan
             return session.send(loan.share(message, self.shard.expecting(session.id).tables))
+        if isinstance(message, Goodbye) and message.failure is not None and self.hear_all is not None:
+            self.hear_all()  # who is told to stop, because another one fell, may be read before that is
         now = time.monotonic()
         self._meter.asked(session.id, message, now)
         self._outlet.asked(session.id, message)

@@ -69,6 +69,7 @@ async def _serve(
     trainers = options.num_gradient_servers
     async with ground.open(application(hub, places, ground.gate), listeners, name, trainers):
         news = Ear(ear, hub.hear)
+        hub.hear_all = news.read
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _heed, news, hub, os.getppid())
         news.listen()
         _log.info("%s: serves %d trainers", name, trainers)
