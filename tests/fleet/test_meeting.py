@@ -140,6 +140,8 @@ def test_without_gloo_each_is_alone() -> None:
         ({"PADDLE_GLOO_RENDEZVOUS": "3"}, BadRole, "PADDLE_GLOO_HTTP_ENDPOINT=host:port"),
         ({"PADDLE_GLOO_RENDEZVOUS": "2"}, BadRole, "PADDLE_GLOO_FS_PATH"),
         ({"PADDLE_GLOO_RENDEZVOUS": "1"}, NotInThisRelease, "HDFS"),
+        ({"PADDLE_GLOO_RENDEZVOUS": "http"}, BadRole, "PADDLE_GLOO_RENDEZVOUS is 'http': it must be 3"),
+        ({"PADDLE_WITH_GLOO": "yes"}, BadRole, "PADDLE_WITH_GLOO is 'yes': it must be 1"),
     ],
 )
 def test_what_the_environment_lacks_is_named(

@@ -86,6 +86,12 @@ def test_a_variable_that_a_server_lacks_is_named(environ, variable: str) -> None
         (JOB, {"TRAINING_ROLE": "MASTER"}, "TRAINING_ROLE is 'MASTER'; it must be TRAINER or PSERVER"),
         (JOB, {"TRAINING_ROLE": "HETER_TRAINER"}, "HETER_TRAINER is not in this release"),
         (JOB, {"PADDLE_PSERVERS_IP_PORT_LIST": "127.0.0.1"}, "PADDLE_PSERVERS_IP_PORT_LIST"),
+        (
+            JOB,
+            {"PADDLE_PSERVERS_IP_PORT_LIST": " "},
+            "PADDLE_PSERVERS_IP_PORT_LIST lists no parameter server",
+        ),
+        (SERVER, {"PADDLE_PSERVERS_IP_PORT_LIST": ""}, "TRAINING_ROLE is PSERVER, but PADDLE_PSERVERS_IP"),
         (JOB, {"PADDLE_TRAINER_ENDPOINTS": "a:1"}, "PADDLE_TRAINER_ENDPOINTS lists 1 trainers"),
         (JOB, {"PADDLE_TRAINER_ENDPOINTS": "a:1,b:1,c:1"}, "PADDLE_TRAINER_ENDPOINTS lists 3 trainers"),
         (SERVER, {"PADDLE_PORT": "6172"}, "which is not in PADDLE_PSERVERS_IP_PORT_LIST"),

@@ -242,6 +242,8 @@ def without(environ: dict[str, str], name: str) -> dict[str, str]:
         (FLUID | {"PADDLE_TRAINING_ROLE": "BOSS"}, ClusterError, ["PADDLE_TRAINING_ROLE is 'BOSS'"]),
         (FLUID | {"PADDLE_PSERVER_PORT": "http"}, FlagError, ["PADDLE_PSERVER_PORT", "'http'"]),
         (FLUID | {"PADDLE_PSERVER_IPS": "a,b,a"}, ClusterError, ["lists a:6174 twice"]),
+        (FLEET | {"PADDLE_PSERVERS_IP_PORT_LIST": " "}, ClusterError, ["_LIST lists no parameter server"]),
+        (FLUID | {"PADDLE_PSERVER_IPS": ","}, ClusterError, ["PADDLE_PSERVER_IPS lists no parameter server"]),
         (FLEET | {"PADDLE_PSERVERS_IP_PORT_LIST": "a:http"}, ClusterError, ["'a:http'", "not an endpoint"]),
         (FLEET | {"PADDLE_PSERVERS_IP_PORT_LIST": "a:1,a:70000"}, ClusterError, ["'a:70000'"]),
     ],

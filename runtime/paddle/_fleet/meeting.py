@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from paddle._pserver.parley.presence import Presence
     from paddle._pserver.parley.speaker import Speaker
 
-_FILE, _HTTP = "2", "3"
+_HDFS, _FILE, _HTTP = "1", "2", "3"
 _ADDRESS = "meeting"
 _HELD_BY_ANOTHER = (
     "worker 0 cannot hold the place where the processes of this job meet: {}. Under paddle.py it is the port "
@@ -62,23 +62,40 @@ def meeting_of(
 ) -> Meeting | None:
     """The meeting of the process at ``place``; None where it is alone. ``path``: what the role maker said, a
     folder or an address."""
-    if path is None and environ.get("PADDLE_WITH_GLOO", "0") not in ("1", "2"):
+    if path is None and not _is_wanted(environ):
         return None
     if shared_ports(environ, place.servers) is not None:
         place = replace(place, servers=())
     if isinstance(path, tuple):
         return Meeting(place, path)
-    if path is None and environ.get("PADDLE_GLOO_RENDEZVOUS", _HTTP) == _HTTP:
+    if path is None and _kind(environ) == _HTTP:
         return Meeting(place, _endpoint(environ))
-    if path is None and environ["PADDLE_GLOO_RENDEZVOUS"] != _FILE:
-        raise NotInThisRelease(
-            "PADDLE_GLOO_RENDEZVOUS=1, a meeting in HDFS, is not in this release: use 3, and "
-            "PADDLE_GLOO_HTTP_ENDPOINT=host:port of server 0's machine"
-        )
     folder = path or environ.get("PADDLE_GLOO_FS_PATH", "")
     if not folder:
         raise BadRole("PADDLE_GLOO_RENDEZVOUS=2 needs PADDLE_GLOO_FS_PATH, a folder that all processes see")
     return Meeting(place, Path(folder))
+
+
+def _is_wanted(environ: Mapping[str, str]) -> bool:
+    text = environ.get("PADDLE_WITH_GLOO", "").strip() or "0"
+    if not text.isdecimal():
+        raise BadRole(f"PADDLE_WITH_GLOO is {text!r}: it must be 1, for processes that meet, or 0")
+    return text in ("1", "2")
+
+
+def _kind(environ: Mapping[str, str]) -> str:
+    text = environ.get("PADDLE_GLOO_RENDEZVOUS", "").strip() or _HTTP
+    if text == _HDFS:
+        raise NotInThisRelease(
+            "PADDLE_GLOO_RENDEZVOUS=1, a meeting in HDFS, is not in this release: use 3, and "
+            "PADDLE_GLOO_HTTP_ENDPOINT=host:port of server 0's machine"
+        )
+    if text not in (_FILE, _HTTP):
+        raise BadRole(
+            f"PADDLE_GLOO_RENDEZVOUS is {text!r}: it must be 3, a meeting at PADDLE_GLOO_HTTP_ENDPOINT, "
+            "or 2, one in PADDLE_GLOO_FS_PATH"
+        )
+    return text
 
 
 def _endpoint(environ: Mapping[str, str]) -> tuple[str, int]:

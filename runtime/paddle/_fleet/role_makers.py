@@ -21,6 +21,7 @@ from paddle._launch.environ import ClusterEnvironment, read_first
 from paddle._launch.errors import NotInThisRelease
 
 _DIALECTS = ("fleet", "cloud")
+_SERVERS = "PADDLE_PSERVERS_IP_PORT_LIST"
 _ALONE_AT = "127.0.0.1:6170"  # as the original has it where nobody says another
 _OF_CLOUD = ("is_collective", "init_gloo", "path")
 _OF_PROGRAM = (
@@ -144,7 +145,13 @@ class PaddleCloudRoleMaker(RoleMakerBase):
         if self._is_collective:
             return _alone()
         found = read_first(os.environ, _DIALECTS)
-        return Place(is_distributed=False) if found.role == "LOCAL" else placed(found)
+        if found.role != "LOCAL":
+            return placed(found)
+        if os.environ.get(_SERVERS) == "" and os.environ.get("TRAINING_ROLE") == "PSERVER":
+            raise BadRole(
+                f"TRAINING_ROLE is PSERVER, but {_SERVERS} is empty. Name the servers, or unset it."
+            )
+        return Place(is_distributed=False)
 
 
 class UserDefinedRoleMaker(RoleMakerBase):

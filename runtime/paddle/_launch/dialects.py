@@ -272,6 +272,8 @@ class _Reader:
 
     def _pservers(self) -> tuple[str, ...]:
         listed = [entry.strip() for entry in self._text(self._words.pservers).split(",") if entry.strip()]
+        if not listed:
+            raise ClusterError(f"{self._words.pservers} lists no parameter server. Name them, or unset it.")
         if all(":" in entry for entry in listed):
             return self._checked(listed)
         if self._words.endpoints:

@@ -205,7 +205,7 @@ def test_a_platform_says_it_in_the_environment_and_a_flag_counts_more() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--nnodes=2 --master=a t.py", "--master: 'a' is not host:port"),
+        ("--nnodes=2 --master=a t.py", "--master (PADDLE_MASTER): 'a' is not host:port"),
         ("--nnodes=2 --master=etcd://a:2379 t.py", "machines that meet in etcd"),
         ("--nnodes=2:4 --master=a:1 t.py", "'2:4' is not a whole number"),
         ("--nnodes=2 --master=a:1 --rank=2 t.py", "--rank is 2, but --nnodes says that there are 2"),

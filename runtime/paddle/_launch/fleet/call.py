@@ -194,7 +194,7 @@ def _appointment(values: Mapping[str, Any]) -> Appointment:
             "of the machines, with a port that is free there."
         )
     return Appointment(
-        master=master and _endpoint(master, "--master"),
+        master=master and _endpoint(master, "--master (PADDLE_MASTER)"),
         size=size,
         rank=rank,
         job=values["job_id"],
