@@ -71,11 +71,16 @@ def test_groups_have_the_keys_that_pages_of_2_0_to_2_6_write(group: str, written
     assert {key: kept[key] for key in written} == written
 
 
-def test_a_value_of_another_type_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"a_sync_configs\['k_steps'\] is of type int"):
+@pytest.mark.parametrize("kind", [ValueError, TypeError])
+def test_a_value_of_another_type_is_refused(kind: type[Exception]) -> None:
+    with pytest.raises(kind, match=r"a_sync_configs\['k_steps'\] is of type int"):
         strategy(a_sync_configs={"k_steps": "100"})
-    with pytest.raises(ValueError, match="a_sync_configs is a dict"):
+    with pytest.raises(kind, match="a_sync_configs is a dict"):
         strategy(a_sync_configs=100)
+
+
+def test_an_interpreter_that_completes_names_has_them() -> None:
+    assert {"a_sync", "a_sync_configs", "build_strategy", "save_to_prototxt"} <= set(dir(strategy()))
 
 
 def test_a_field_that_there_is_not_is_a_type_error() -> None:

@@ -4,7 +4,8 @@ FleetError              a Complaint, and a ValueError as upstream's are: a wrong
 ├── BadRole             a role that cannot be, told by the program or by the environment
 ├── UnknownKeyword      an argument that there is not; a TypeError, too, as Python's is
 ├── BadStrategy         a strategy that has no such option, or not such a value
-│   └── UnknownConfig   a key that a group of options lacks; upstream's is an AssertionError, and so is this
+│   ├── UnknownConfig   a key that a group of options lacks; upstream's is an AssertionError, and so is this
+│   └── MistypedConfig  a group, or a value in one, of another type; upstream's is a TypeError, and so is this
 └── TooEarly            something that needs ``init`` or ``minimize`` before it
 """
 
@@ -31,6 +32,10 @@ class BadStrategy(FleetError):
 
 class UnknownConfig(BadStrategy, AssertionError):
     """A key that a group of options lacks."""
+
+
+class MistypedConfig(BadStrategy, TypeError):
+    """A group of options, or a value in one, of another type."""
 
 
 class TooEarly(FleetError):

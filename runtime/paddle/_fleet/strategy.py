@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle._fleet import prototxt, table_configs
-from paddle._fleet.errors import BadStrategy, UnknownConfig
+from paddle._fleet.errors import BadStrategy, MistypedConfig, UnknownConfig
 from paddle._fleet.strategy_fields import CONFIGS, FLAGS
 from paddle._program.description.options import BuildStrategy, ExecutionStrategy, changed, changed_by
 
@@ -42,6 +42,9 @@ class DistributedStrategy:
         if name in _OBJECTS:
             return self._objects.setdefault(name, _OBJECTS[name]())
         raise AttributeError(f"DistributedStrategy has no attribute {name!r}", name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *FLAGS, *CONFIGS, *_OBJECTS})
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in FLAGS:
@@ -74,7 +77,7 @@ class DistributedStrategy:
 
     def _set_configs(self, name: str, given: Any) -> None:
         if not isinstance(given, Mapping):
-            raise BadStrategy(f"DistributedStrategy.{name} is a dict, and not {given!r}")
+            raise MistypedConfig(f"DistributedStrategy.{name} is a dict, and not {given!r}")
         if name in (table_configs.FIELD, table_configs.OF_PSLIB):
             self._configs[name] = table_configs.checked(given, name)
             return
@@ -87,7 +90,7 @@ class DistributedStrategy:
             if not isinstance(value, (kind, int) if kind is float else kind) or (
                 isinstance(value, bool) and kind is not bool
             ):
-                raise BadStrategy(
+                raise MistypedConfig(
                     f"DistributedStrategy.{name}[{key!r}] is of type {kind.__name__}, and not {value!r}"
                 )
         self._configs.setdefault(name, {}).update(given)
