@@ -22,9 +22,26 @@ pytestmark = pytest.mark.cluster
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "wide_and_deep"
 COMMAND = ["-m", "paddle.distributed.launch", "--server_num=1", "--worker_num=2", "train.py"]
+UNDEFINED = """import numpy as np
+from measure import measure
+from model import model
+"""
+READER = """avg_cost = net()
+test_program = paddle.static.default_main_program().clone(for_test=True)
+reader = paddle.fluid.io.PyReader(feed_list=feeds, capacity=64, iterable=False)
+"""
+END = "    fleet.stop_worker()\n"
+MEASURE = f"    measure(exe, test_program, feeds, predict)\n{END}"
+STRATEGIES = {"async": "# 定义异步训练", "sync": "# 定义同步训练", "geo": "# 定义Geo异步训练"}
 BATCH = 16
-TRAINING = {"RATE": "0.1", "EPOCHS": "2", "LINES": "2400"}
-STEPS = 2 * 2400 // BATCH
+SOONER = {  # numbers with which a model learns in fewer steps than with those of the print
+    "batch_size=4": f"batch_size={BATCH}",
+    "learning_rate=0.0001": "learning_rate=0.1",
+    "range(1)": "range(2)",
+    '"k_steps": 100': '"k_steps": 10',
+}
+LINES = 2400  # of each worker
+STEPS = 2 * LINES // BATCH
 BAND, LAST = 0.15, 50  # of the loss, over so many steps at the end
 ROWS, WIDTH = 1000, 8
 CHANCE = 0.5
@@ -40,6 +57,23 @@ class Learned:
     saved: Path
 
 
+def program(mode: str, instead: dict[str, str]) -> str:
+    """The document's text, with what it leaves undefined, and a measure before its end. It prints three
+    strategies one after another, and the last one counts: those behind that of ``mode`` are left out."""
+    behind = tuple(list(STRATEGIES.values())[list(STRATEGIES).index(mode) + 1 :])
+    printed = (PROGRAM / "printed.txt").read_text().split("\n\n")
+    text = "\n\n".join(part for part in printed if not (behind and part.startswith(behind)))
+    for number, other in instead.items():
+        text = text.replace(number, other)
+    return UNDEFINED + text.replace("avg_cost = net()\n", READER).replace(END, MEASURE)
+
+
+def job(folder: Path, text: str) -> Path:
+    shutil.copytree(PROGRAM, folder)
+    (folder / "train.py").write_text(text)
+    return folder
+
+
 def learned(folder: Path, *logs: str) -> Learned:
     found = [re.findall(r"^TRAIN ---> pass: [01] loss: (\S+)$", log, re.MULTILINE) for log in logs]
     area = re.search(r"^AUC (0\.\d+)$", logs[0], re.MULTILINE)
@@ -50,8 +84,9 @@ def learned(folder: Path, *logs: str) -> Learned:
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     """One process, of the batches of two workers put together."""
-    folder = Path(shutil.copytree(PROGRAM, tmp_path_factory.mktemp("alone") / "job"))
-    told = environment(MODE="sync", BATCH=str(2 * BATCH), **TRAINING)
+    batches = {**SOONER, "batch_size=4": f"batch_size={2 * BATCH}"}
+    folder = job(tmp_path_factory.mktemp("alone") / "job", program("sync", batches))
+    told = environment(BATCH=str(2 * BATCH), LINES=str(LINES))
     done = subprocess.run(
         [sys.executable, "train.py"], cwd=folder, env=told, capture_output=True, text=True, timeout=120
     )
@@ -59,12 +94,11 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     return learned(folder, done.stdout)
 
 
-def launched(mode: str, tmp_path: Path) -> Learned:
-    folder = Path(shutil.copytree(PROGRAM, tmp_path / "job"))
+def launched(folder: Path, text: str, **told: str) -> Learned:
     done = subprocess.run(
         [sys.executable, *COMMAND],
-        cwd=folder,
-        env=environment(MODE=mode, BATCH=str(BATCH), **TRAINING),
+        cwd=job(folder, text),
+        env=environment(**{"LINES": str(LINES), **told}),
         capture_output=True,
         text=True,
         timeout=120,
@@ -75,10 +109,25 @@ def launched(mode: str, tmp_path: Path) -> Learned:
     return learned(folder, *logs)
 
 
+@pytest.mark.parametrize("mode", [on_demand("sync"), on_demand("async"), "geo"])
+def test_with_the_numbers_of_the_print_it_learns_where_data_are_large(mode: str, tmp_path: Path) -> None:
+    text = program(mode, {})
+    if mode == "geo":
+        printed = (PROGRAM / "printed.txt").read_text()
+        assert (
+            text.replace(UNDEFINED, "").replace(READER, "avg_cost = net()\n")
+            == printed[: -len(END)] + MEASURE
+        )
+    found = launched(tmp_path / "job", text, BATCH="4", LINES="4000", SCALE="50")
+    assert len(found.losses) == 1000
+    assert found.losses[-100:].mean() < 0.9 * found.losses[:100].mean()
+    assert found.area > CHANCE + 0.15  # CHANCE + 0.09 with its first values
+
+
 def test_in_step_the_quick_start_learns_and_saves_what_one_process_does(
     alone: Learned, tmp_path: Path
 ) -> None:
-    found = launched("sync", tmp_path)
+    found = launched(tmp_path / "job", program("sync", SOONER), BATCH=str(BATCH))
     assert len(found.losses) == STEPS
     np.testing.assert_allclose(found.losses, alone.losses, rtol=1e-6)
     assert found.area == pytest.approx(alone.area, abs=1e-3) and found.area > CHANCE + 0.25
@@ -101,7 +150,7 @@ def values(path: Path, shape: tuple[int, int]) -> np.ndarray:
 def test_out_of_step_the_quick_start_reaches_the_loss_of_one_process(
     mode: str, alone: Learned, tmp_path: Path
 ) -> None:
-    found = launched(mode, tmp_path)
+    found = launched(tmp_path / "job", program(mode, SOONER), BATCH=str(BATCH))
     reached = found.losses[-LAST:].mean() / alone.losses[-LAST:].mean()
     assert len(found.losses) == STEPS and abs(reached - 1) < BAND, reached
     assert found.area > CHANCE + 0.25 and abs(found.area - alone.area) < 0.04

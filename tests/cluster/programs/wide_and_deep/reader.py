@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 
 planted = np.random.RandomState(7)
+SCALE = float(os.environ.get("SCALE", "1"))  # of numbers as a model takes them; 1: from -0.5 to 0.5
 OF_SLOTS, OF_NUMBERS = planted.randn(26, 40), planted.randn(13)
 
 
@@ -23,7 +24,7 @@ def lines(seed, count):
 
 def parsed(line):
     fields = line.split("\t")
-    dense = [int(number) / 50.0 - 0.5 for number in fields[1:14]]
+    dense = [(int(number) / 50.0 - 0.5) * SCALE for number in fields[1:14]]
     sparse = [[zlib.crc32((str(i) + word).encode()) % 1000] for i, word in enumerate(fields[14:])]
     return [dense] + sparse + [[int(fields[0])]]
 
