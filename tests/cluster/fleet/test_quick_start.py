@@ -172,5 +172,5 @@ def test_programs_of_later_generations_are_dispatched_like_any_others(program: s
     assert done.returncode == 0, done.stderr
     log = (package / "log" / "node-0" / "train.log").read_text()
     ranked = re.search(r"^area under the curve: (0\.\d+)", log, re.MULTILINE)
-    assert ranked and float(ranked[1]) > CHANCE + 0.1, log
+    assert ranked and float(ranked[1]) > CHANCE + 0.2, log
     assert any((package / "output").iterdir())
