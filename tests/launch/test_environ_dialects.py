@@ -217,6 +217,13 @@ def test_the_systems_that_say_fluids_role_by_other_words_are_understood() -> Non
     edl = {"PADDLE_TRAINING_ROLE": "TRAINER", "PADDLE_PSERVERS": "a:1,b:2", "PADDLE_TRAINERS_NUM": "3"}
     place = read({**edl, "PADDLE_TRAINER_ID": "2"})
     assert (place.pservers, place.trainers, place.trainer_id) == (("a:1", "b:2"), 3, 2)
+    for wrong, said in (
+        ({"PADDLE_TRAINER_ID": "3"}, "but PADDLE_TRAINERS_NUM says"),
+        ({"PADDLE_PSERVERS": "a:1,a:1"}, "PADDLE_PSERVERS lists a:1 twice"),
+        ({"PADDLE_PSERVERS": "a", "PADDLE_PORT": "b"}, "PADDLE_PORT: 'b' is not"),
+    ):
+        with pytest.raises(LaunchError, match=said):
+            read({**edl, **wrong})
 
 
 def without(environ: dict[str, str], name: str) -> dict[str, str]:

@@ -221,7 +221,13 @@ class _Reader:
     """Reads one dialect's words; each method is one fact."""
 
     def __init__(self, words: Dialect, environ: Mapping[str, str]) -> None:
-        self._words = words
+        def told(name: str) -> str:
+            other = words.also.get(name, "")
+            return other if environ.get(other) and not environ.get(name) else name
+
+        self._words = replace(
+            words, pservers=told(words.pservers), port=told(words.port), trainers=told(words.trainers)
+        )
         self._environ = environ
 
     def cluster(self) -> ClusterEnvironment:
@@ -309,8 +315,7 @@ class _Reader:
         return value
 
     def _text(self, variable: str) -> str:
-        other = self._environ.get(self._words.also.get(variable, ""))
-        text = self._environ.get(variable) or other or self._words.defaults.get(variable)
+        text = self._environ.get(variable) or self._words.defaults.get(variable)
         if not text:
             spoken = self._words.spoken[0]
             raise ClusterError(
