@@ -31,7 +31,15 @@ import os, signal
 os.write(int(os.environ["PADDLE_REPORT_FD"]), b'{"report": "ready", "ports": []}\\n')
 """
 PSERVER = READY + "signal.pause()\n"
-ENDS = READY + "signal.alarm(1)\nsignal.signal(signal.SIGALRM, lambda *_: os._exit(0))\nsignal.pause()\n"
+# A pserver that ends by itself once the trainer of its node runs: if sooner, the job would have failed.
+ENDS = (
+    READY
+    + """
+import time
+while not os.path.exists("log/train.log"):
+    time.sleep(0.01)
+"""
+)
 # A pserver that a trainer has come to, and that does not end by itself.
 NEVER_ENDS = """
 import os, signal
