@@ -25,6 +25,7 @@ from tests.waiting import PATIENCE_S, until
 ROOT = Path(__file__).resolve().parents[2]
 AGENT = ROOT / "runtime" / "paddle" / "_launch" / "agent"
 MARK = "LAUNCH_TEST_MARK"
+PROMISED_S = 5.0  # in which all of a job is gone, whatever ended it (docs/reliability.md)
 
 
 class Marked:

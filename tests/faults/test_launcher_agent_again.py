@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.faults.conftest import PROMISED_S
 from tests.waiting import until
 
 pytestmark = pytest.mark.faults
@@ -99,7 +100,7 @@ def test_nothing_is_left_of_a_role_when_it_is_started_again_and_other_roles_are_
     lines(family, "life 2")
     family.say(do="stop", grace_s=0.0)
     family.hear("ended")
-    family.all_gone(1.0)
+    family.all_gone(PROMISED_S)
 
 
 def test_a_role_that_runs_is_never_started_beside_itself(family) -> None:

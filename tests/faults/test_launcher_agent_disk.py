@@ -6,15 +6,18 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.faults.conftest import AGENT, RunningAgent
+from tests.faults.conftest import AGENT, PROMISED_S, RunningAgent
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.faults
 
+LEASE_S, HANGS_S = 3.0, 5.0  # longer than an agent, or who orders it to start a role, may be held up
 STILL = f"""
 import os, sys
 sys.path.append({str(AGENT.parent)!r})
@@ -72,38 +75,36 @@ def frozen(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StillAgen
     agent.clean_up()
 
 
-def goes_on(agent: StillAgent, beats: int) -> None:
-    """Hear beats, and what the role prints between them."""
-    lines: list[str] = []
-    while beats:
-        frame = json.loads(agent.process.stdout.readline())
-        lines += frame.get("lines", ())
-        if frame["event"] == "beat":
-            assert lines, "the role goes on, and is heard"
-            beats, lines = beats - 1, []
+def goes_on(agent: StillAgent, turns: int) -> None:
+    """Hear a beat, and behind it what the role prints, so many times. (Of which of the two there is more between
+    two of the other is no matter: either may be held up.)"""
+    end = time.monotonic() + PATIENCE_S
+    for awaited in ("beat", "lines") * turns:
+        while json.loads(agent.process.stdout.readline())["event"] != awaited:
+            assert time.monotonic() < end, f"no {awaited}"
 
 
 def test_it_beats_and_obeys(frozen: StillAgent) -> None:
-    goes_on(frozen, beats=2)
+    goes_on(frozen, turns=3)
     frozen.say(do="stop", grace_s=1.0)
     assert frozen.hear("ended")["why"] == "stopped: asked by the launcher"
-    frozen.all_gone(5.0)
+    frozen.all_gone(PROMISED_S)
 
 
 def test_it_lets_go_with_its_leash(frozen: StillAgent) -> None:
     frozen.process.stdin.close()
-    frozen.all_gone(5.0)
+    frozen.all_gone(PROMISED_S)
 
 
-@pytest.mark.parametrize("frozen", [{"lease_s": 0.5}], indirect=True)
+@pytest.mark.parametrize("frozen", [{"lease_s": LEASE_S}], indirect=True)
 def test_it_lets_go_with_its_lease(frozen: StillAgent) -> None:
-    frozen.all_gone(8.0)
+    frozen.all_gone(LEASE_S + PROMISED_S)
 
 
-@pytest.mark.parametrize("frozen", [{"hangs_s": 2.0}], indirect=True)
+@pytest.mark.parametrize("frozen", [{"hangs_s": HANGS_S}], indirect=True)
 def test_where_a_start_waits_for_the_disk_the_other_half_ends_everything(frozen: StillAgent) -> None:
     """It obeys nobody then: a launcher that was killed meanwhile would leave the other roles running."""
     frozen.say(do="start", role="other")
     frozen.process.stdin.close()
-    frozen.all_gone(15.0)
+    frozen.all_gone(PATIENCE_S)
     assert "stopping" not in frozen.log(), "it had not heard of its leash"

@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from paddle._launch.agent.processes import look_up
+from tests.faults.conftest import PROMISED_S
 from tests.pretenders import ENDS
 
 pytestmark = pytest.mark.faults
@@ -52,7 +53,7 @@ def test_a_killed_launcher_is_noticed_by_its_agents(launch) -> None:
         "launcher; per node two halves, a pserver, a trainer's family"
     )
     running.process.kill()
-    running.all_gone(2.0)
+    running.all_gone(PROMISED_S)
     for node in (0, 1):
         assert "stopped: leash" in (running.node(node) / "log" / "agent.log").read_text()
 
