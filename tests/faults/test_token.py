@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import signal
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from paddle._pserver.errors import NotAuthorized
 from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trust.tls import read_trust
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
@@ -58,9 +59,11 @@ def everywhere() -> Iterator[tuple[str, bytes]]:
 
 
 def files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in folder.rglob("*"):
-        if path.is_file() and not path.is_symlink():
-            yield str(path), path.read_bytes()
+    """In the order of their names; of what is replaced meanwhile, what is there by then."""
+    for path in sorted(folder.rglob("*")):
+        with contextlib.suppress(FileNotFoundError):
+            if path.is_file() and not path.is_symlink():
+                yield str(path), path.read_bytes()
 
 
 def showing(token: bytes, places: Iterator[tuple[str, bytes]]) -> list[str]:
@@ -112,7 +115,9 @@ def test_the_key_of_a_job_that_encrypts_is_in_no_argument_environment_or_log(
     (port,) = {int(argument.split("=")[1]) for argument in _arguments(launcher) if "--port=" in argument}
     for node, address in enumerate(("127.0.0.1", "127.0.0.2")):
         trust = read_trust(str(nodes[node] / ".job.ca"))
-        with closing(http.client.HTTPSConnection(address, port, timeout=10, context=trust)) as connection:
+        with contextlib.closing(
+            http.client.HTTPSConnection(address, port, timeout=PATIENCE_S, context=trust)
+        ) as connection:
             connection.request("GET", "/healthz")
             assert connection.getresponse().read() == b"ok\n"
 
@@ -131,9 +136,9 @@ def test_a_trainer_from_elsewhere_is_kept_out_of_a_launched_job(launch: Callable
     launcher = launch(train=TRAIN, pserver=None)
     launcher.wait_until_trained()
     (port,) = {int(argument.split("=")[1]) for argument in _arguments(launcher) if "--port=" in argument}
-    stranger = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
+    stranger = Client("127.0.0.1", port, "shard", call_timeout_s=PATIENCE_S, notice=lambda text: None)
     with pytest.raises(NotAuthorized, match="with a token only"):
-        stranger.connect(Deadline(10))
+        stranger.connect(Deadline(PATIENCE_S))
     for node in range(2):
         (launcher.node(node) / "end").touch()
     assert launcher.end()[0] == 0
