@@ -20,7 +20,7 @@ import pytest
 from tests.cluster.by_hand import PSERVER, RUNTIME, environment
 from tests.faults.conftest import ROOT
 from tests.faults.random_faults.goal import Goal
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
@@ -160,7 +160,7 @@ class Job:
         return int(values[names.index("RetransSegs")])
 
     def statuses(self) -> dict[str, int]:
-        return {name: process.wait(60) for name, process in self.processes.items()}
+        return {name: process.wait(PATIENCE_S) for name, process in self.processes.items()}
 
 
 @contextlib.contextmanager
@@ -200,7 +200,7 @@ def job(folder: Path, made: Networks, patience_s: float) -> Iterator[Job]:
                 str(patience_s if id else 60),
             )
         running.goal.raise_to(5)
-        until(lambda: [running.steps(id) for id in (0, 1)] == [5, 5], "five steps", 120)
+        until(lambda: [running.steps(id) for id in (0, 1)] == [5, 5], "five steps")
         yield running
     finally:
         for process in running.processes.values():
@@ -233,7 +233,8 @@ def test_answers_that_come_again_before_the_deadline_were_not_missed(tmp_path: P
         before = running.resent()
         running.goal.raise_to(20)
         until(lambda: running.resent() > before + 1, "trainer 1 to send again")
-        assert [running.steps(id) for id in (0, 1)] == [6, 5]  # both pservers have the sixth of 1
+        until(lambda: running.steps(0) == 6, "trainer 0 to go on: both pservers have the sixth of 1")
+        assert [running.steps(id) for id in (0, 1)] == [6, 5]
         made.cut("answers", heal=True)
         running.goal.end(at_once=False)
         assert set(running.statuses().values()) == {0}
