@@ -22,7 +22,7 @@ from tests.faults.random_faults.job import TRAINERS, Job
 from tests.faults.random_faults.scenario import ModeName, Scenario
 from tests.faults.toxic import Harm, Links
 from tests.marks import on_demand
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
@@ -39,7 +39,7 @@ def training(folder: Path, mode: ModeName = "sync", *, steps: int = 5) -> Iterat
 
 def go_to(cluster: Cluster, steps: int) -> None:
     cluster.goal.raise_to(steps)
-    until(lambda: counts(cluster) == [steps] * TRAINERS, f"{steps} steps of all", 120)
+    until(lambda: counts(cluster) == [steps] * TRAINERS, f"{steps} steps of all")
 
 
 def counts(cluster: Cluster) -> list[int]:
@@ -55,7 +55,7 @@ def finish(cluster: Cluster, steps: int) -> None:
 
 
 def seen(shard: ShardProcess) -> dict[str, Any]:
-    with urllib.request.urlopen(f"http://{shard.host}:{shard.port}/v1/status", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://{shard.host}:{shard.port}/v1/status", timeout=PATIENCE_S) as answer:
         found: dict[str, Any] = json.load(answer)
         return found
 
@@ -67,11 +67,11 @@ def test_an_answer_that_is_lost_after_a_push_was_applied_is_given_again_and_the_
         shard, link = cluster.shards[DENSE], cluster.trainers[1].links[DENSE]
         link.plan(Harm("swallow", "down", 0))
         cluster.goal.raise_to(6)
-        until(lambda: counts(cluster) == [6, 5, 6], "all but one to have their answers", 60)
+        until(lambda: counts(cluster) == [6, 5, 6], "all but one to have their answers")
         assert seen(shard)["version"] == 6
         assert link.done == {"swallow": 1}
         link.heal()  # resets the connection: only now the trainer can know
-        until(lambda: counts(cluster) == [6] * TRAINERS, "the answer, given again", 60)
+        until(lambda: counts(cluster) == [6] * TRAINERS, "the answer, given again")
         assert (seen(shard)["version"], seen(shard)["samples"]) == (6, 6 * 8 * TRAINERS)
         finish(cluster, 20)
 
@@ -101,11 +101,20 @@ def test_a_flipped_bit_is_found_and_counted_and_what_it_was_in_is_sent_again(
         for trainer, link, after in flips:
             cluster.trainers[trainer].links[link].plan(Harm("flip", way, after))  # type: ignore[arg-type]
             go_to(cluster, steps := steps + 3)
-        said = "".join("".join(trainer.output.lines) for trainer in cluster.trainers)
-        assert said.count("Trying to come back.") == len(flips)
+
+        def said() -> str:
+            return "".join("".join(trainer.output.lines) for trainer in cluster.trainers)
+
+        # Who reads what trainers say may come to it later than to what they count.
+        until(
+            lambda: said().count("Trying to come back.") >= len(flips),
+            "what was said of each flip",
+            seen=said,
+        )
+        assert said().count("Trying to come back.") == len(flips)
         if way == "up":
             assert sum(seen(shard)["damaged_frames"] for shard in cluster.shards) == len(flips)
-        assert len(re.findall(r"shard at .*: (?:received|a frame)", said)) == len(flips), said
+        assert len(re.findall(r"shard at .*: (?:received|a frame)", said())) == len(flips), said()
         assert [seen(shard)["version"] for shard in cluster.shards] == [steps] * 4
         finish(cluster, steps + 5)
 
@@ -115,12 +124,12 @@ def test_a_replaced_trainer_that_goes_on_is_refused_and_ends_by_itself(tmp_path:
     with training(tmp_path, "async, patient") as cluster:
         old = cluster.trainers[1]
         new = cluster.replace(old, by=signal.SIGSTOP)
-        until(lambda: cluster.counted(new.slot)[0], "the new process to train", 120)
+        until(lambda: cluster.counted(new.slot)[0], "the new process to train")
         os.kill(old.pid, signal.SIGCONT)
         cluster.goal.raise_to(20)  # now it asks for its sixth step
-        assert old.output.end(60) == 1
+        assert old.output.end(PATIENCE_S) == 1
         assert "Stale: " in (said := "".join(old.output.lines))
         assert "a newer process has trainer_id=1" in said
         assert "This process ends; what it has not pushed yet is lost." in said
-        until(lambda: min(counts(cluster)) == 20, "the others to go on", 60)
+        until(lambda: min(counts(cluster)) == 20, "the others to go on")
         finish(cluster, 20)
