@@ -15,19 +15,21 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import ModeSpec, UpdateSpec
+from paddle._launch.agent.processes import look_up
 from paddle._pserver.errors import PserverError
 from paddle._pserver.snapshots import offline
 from paddle._pserver.trainer import consistent_cut
 from paddle.v2.parameters import Parameters
 from tests.cluster.by_hand import RUNTIME
 from tests.pserver.test_equality import assert_same, locally, trainer, update
+from tests.waiting import PATIENCE_S, until
 
 from .pservers import STEPS, TRAINERS, Job, pservers
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 RARELY = "--snapshot_period=1000000"
-MANY = 100_000  # steps: more than any test waits for
+MANY = 1 << 40  # steps: more than any test waits for
 
 
 def places(job: Job, **changes: Any) -> consistent_cut.Places:
@@ -36,7 +38,7 @@ def places(job: Job, **changes: Any) -> consistent_cut.Places:
 
 
 def taken(job: Job, **changes: Any) -> list[consistent_cut.Kept]:
-    return consistent_cut.take(places(job, **changes), 30.0, lambda text: None)
+    return consistent_cut.take(places(job, **changes), PATIENCE_S, lambda text: None)
 
 
 @contextlib.contextmanager
@@ -57,11 +59,11 @@ def training(job: Job, spec: UpdateSpec, **options: Any) -> Any:
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        assert begun.wait(60)
+        assert begun.wait(PATIENCE_S)
         yield
     finally:
         over.set()
-        thread.join(60)
+        thread.join(PATIENCE_S)
 
 
 def kill(job: Job) -> None:
@@ -71,7 +73,7 @@ def kill(job: Job) -> None:
     for child in children:
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
-    job.process.wait(30)
+    job.process.wait(PATIENCE_S)
 
 
 def exported(folder: Path, to: Path) -> dict[str, np.ndarray]:
@@ -161,8 +163,9 @@ def test_what_cannot_be_kept_is_refused_and_says_what_to_do(tmp_path: Path) -> N
         assert refused(job) == (1, "--snapshot_dir")
     with pservers(tmp_path / "kept") as job:
         assert refused(job) == (1, "has not begun")
-        job.process.kill()
-        job.process.wait(30)
+        shards = job.children()
+        kill(job)
+        until(lambda: not any(map(look_up, shards)), "the end of those that listen")
         assert refused(job) == (1, "no pserver answers at 127.0.0.1")
 
 
@@ -209,6 +212,6 @@ def command(job: Job, *flags: str) -> tuple[int, str, str]:
         env={**os.environ, "PYTHONPATH": str(RUNTIME)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     return done.returncode, done.stdout, done.stderr
