@@ -78,7 +78,7 @@ class FailingDisk:
 
     def close(self) -> None:
         os.close(self._end)
-        self._thread.join(10)
+        self._thread.join()
         for end in (self._receiver, self._sender):
             end.close()
         os.close(self._over)

@@ -21,6 +21,7 @@ from paddle._pserver.trainer.remote import RemoteExchange
 from tests.cluster.by_hand import RUNTIME
 from tests.pserver.conftest import free_ports
 from tests.pserver.test_equality import trainer
+from tests.waiting import PATIENCE_S
 
 TRAINERS = 2
 STEPS = 12
@@ -43,7 +44,9 @@ class Job:
 
     def status(self, shard: int = 0) -> Any:
         """What a shard says of itself."""
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port + shard}/v1/status", timeout=30) as answer:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{self.port + shard}/v1/status", timeout=PATIENCE_S
+        ) as answer:
             return json.load(answer)
 
     def run(
@@ -76,7 +79,7 @@ class Job:
 
         with ThreadPoolExecutor(TRAINERS) as pool:
             training = [pool.submit(run, id) for id in range(TRAINERS)]
-            for ended in as_completed(training, timeout=120):
+            for ended in as_completed(training, timeout=PATIENCE_S):
                 ended.result()  # of those that fail the first one: the others fail because of it
             return [each.result() for each in training]
 
@@ -96,7 +99,7 @@ class Job:
 
     def end(self) -> str:
         """Its log, once it has ended well."""
-        _, log = self.process.communicate(timeout=30)
+        _, log = self.process.communicate(timeout=PATIENCE_S)
         assert self.process.returncode == 0, log
         return log
 

@@ -10,7 +10,7 @@ import pytest
 from paddle._pserver.errors import ShardUnreachable, TrainerLost
 from paddle._pserver.trainer.remote import RemoteExchange
 from tests.pserver.test_equality import trainer, update
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from .pservers import STEPS, pservers
 
@@ -32,7 +32,7 @@ def test_pservers_that_come_back_hear_of_it_and_nobody_waits(tmp_path: Path, kil
 
         with pytest.raises((KeyError, TrainerLost), match="a word"):
             job.train(update("momentum"), disturb)
-        assert job.process.wait(60) == 1
+        assert job.process.wait(PATIENCE_S) == 1
 
 
 class Impatient(RemoteExchange):
@@ -56,4 +56,4 @@ def test_one_that_gives_up_a_moment_before_pservers_are_back_keeps_no_other_wait
         # which of the two is through first is open: the other hears of it while the one still says goodbye
         with pytest.raises((ShardUnreachable, TrainerLost), match="did not come back"):
             job.run(trainer(0, spec, STEPS, before_step=disturb), trainer(1, spec, STEPS), kind=Impatient)
-        assert job.process.wait(60) == 1
+        assert job.process.wait(PATIENCE_S) == 1

@@ -44,7 +44,7 @@ from tests.cluster.by_hand import environment, free_port
 from tests.marks import on_demand
 from tests.pserver.conftest import update
 from tests.pserver.hostile import Hostile, of
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults, pytest.mark.patient]
 
@@ -86,10 +86,10 @@ class Server:
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait(20)
+        self._process.wait(PATIENCE_S)
 
     def status(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1/status", timeout=20) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v1/status", timeout=PATIENCE_S) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 
@@ -124,12 +124,12 @@ class Server:
             "127.0.0.1",
             self.port,
             "shard",
-            call_timeout_s=20,
+            call_timeout_s=PATIENCE_S,
             notice=lambda text: None,
             token=read_token(self.token_file)[0],
             trust=read_trust(self.tls_ca) if self.tls_ca else None,
         )
-        client.connect(Deadline(20))
+        client.connect(Deadline(PATIENCE_S))
         return client
 
     def declared(self, trainer_id: int, parameters: tuple[ParameterSpec, ...]) -> Client:
@@ -181,7 +181,7 @@ class Thrower:
 
     def throw(self, frames: int) -> None:
         for number in range(frames):
-            with socket.create_connection(self._place, timeout=60) as sock:
+            with socket.create_connection(self._place, timeout=PATIENCE_S) as sock:
                 sock.sendall(f"GET {SESSION_PATH} HTTP/1.1\r\nHost: it\r\n{UPGRADES}\r\n".encode())
                 head = sock.recv(1 << 14)  # in one piece: it is the first that comes
                 assert head.startswith(b"HTTP/1.1 101 ") and head.endswith(b"\r\n\r\n"), head
@@ -234,7 +234,7 @@ def test_thousands_of_hostile_frames_change_no_bit_of_an_honest_trainers_run(
             damaged = besieged.status()["damaged_frames"]
         finally:
             over.set()
-        values, count = honest.result(30)
+        values, count = honest.result(PATIENCE_S)
         logged = besieged.log.read_text()
     answers = sum((thrower.answers for thrower in throwers), Counter[str]())
     assert np.array_equal(values, expected)
@@ -304,7 +304,7 @@ def test_slow_readers_cost_a_pserver_little_memory_and_others_no_progress(
             most = max(most, running.resident_bytes())
             for number, client in enumerate(slow[: READERS // 2]):
                 assert client._socket is not None
-                client._socket.settimeout(20)
+                client._socket.settimeout(PATIENCE_S)
                 read[number] += len(client._socket.recv(1))
         assert set(read.values()) == {STEPS}
         assert alone_ns >= 0.8 * least_ns, f"a step costs {least_ns} ns, and did {alone_ns} alone"

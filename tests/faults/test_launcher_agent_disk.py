@@ -76,8 +76,7 @@ def frozen(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[StillAgen
 
 
 def goes_on(agent: StillAgent, turns: int) -> None:
-    """Hear a beat, and behind it what the role prints, so many times. (Of which of the two there is more between
-    two of the other is no matter: either may be held up.)"""
+    """Hear a beat, and behind it what the role prints, so many times: either may be held up for a while."""
     end = time.monotonic() + PATIENCE_S
     for awaited in ("beat", "lines") * turns:
         while json.loads(agent.process.stdout.readline())["event"] != awaited:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.pserver.tables.test_open_tables import CHOOSY, assert_same, locally, model, trainer
 from tests.pserver.test_equality import update
+from tests.waiting import PATIENCE_S
 
 from .pservers import TRAINERS, pservers
 
@@ -25,7 +26,7 @@ def test_a_killed_shard_of_open_tables_comes_back_and_no_bit_is_different(
     tmp_path: Path, when: int, entry: str
 ) -> None:
     spec, parameters = update("adam", l2_rate=0.01), model(CHOOSY[entry])
-    both = threading.Barrier(TRAINERS, timeout=60)
+    both = threading.Barrier(TRAINERS, timeout=PATIENCE_S)
     with pservers(tmp_path / "kept", "--snapshot_period=2") as job:
 
         def kill(step: int) -> None:

@@ -17,7 +17,7 @@ from paddle._pserver.errors import PserverError
 from paddle._pserver.protocol.wire import wire_of
 from tests.marks import on_demand
 from tests.pserver.test_equality import assert_same, locally, update
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from .pservers import STEPS, TRAINERS, Job, pservers
 
@@ -93,7 +93,7 @@ def test_a_trainer_that_waits_at_one_shard_comes_back_to_another_meanwhile(tmp_p
 
         def disturb(trainer: int, step: int) -> None:
             if trainer == 1 and step == 7:  # the snapshot is of step 5
-                assert pushes.wait(30)
+                assert pushes.wait(PATIENCE_S)
                 job.kill(2)
 
         def before_push(trainer: int, step: int) -> None:
@@ -145,7 +145,7 @@ def test_without_snapshots_a_killed_shard_ends_the_job(tmp_path: Path) -> None:
 
         with pytest.raises(PserverError):
             job.train(update("sgd"), disturb)
-        assert job.process.wait(30) == 128 + signal.SIGKILL
+        assert job.process.wait(PATIENCE_S) == 128 + signal.SIGKILL
 
 
 def test_one_that_is_killed_too_often_ends_the_job(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_one_that_is_killed_too_often_ends_the_job(tmp_path: Path) -> None:
 
         with pytest.raises(PserverError):
             job.train(update("sgd"), disturb, reconnect_timeout_s=30)
-        assert job.process.wait(30) == 128 + signal.SIGKILL
+        assert job.process.wait(PATIENCE_S) == 128 + signal.SIGKILL
 
 
 def test_the_same_command_goes_on_after_all_of_it_was_killed(tmp_path: Path) -> None:

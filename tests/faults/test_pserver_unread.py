@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.pserver.test_equality import assert_same, locally, update
+from tests.waiting import PATIENCE_S
 
 from .pservers import STEPS, TRAINERS, Job, pservers
 
@@ -30,7 +31,7 @@ def fill(job: Job) -> None:
 
 def be_turned_away(port: int) -> None:
     """Which is a warning."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as stranger:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as stranger:
         stranger.sendall(b"\x16\x03\x01")  # as TLS begins
         while stranger.recv(4096):
             pass
@@ -44,5 +45,5 @@ def test_it_serves_on_though_its_pipe_is_full(tmp_path: Path) -> None:
             be_turned_away(port)
         first, _ = job.train(spec, lambda trainer, step: None)
         job.process.stderr.read()  # type: ignore[union-attr]
-        assert job.process.wait(30) == 0
+        assert job.process.wait(PATIENCE_S) == 0
     assert_same(first, locally(spec, TRAINERS, STEPS))

@@ -120,7 +120,7 @@ def test_a_table_that_has_no_memory_to_keep_rows_aside_goes_on_with_the_right_on
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(RUNTIME), str(ROOT)])},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     assert ran.returncode == 0, ran.stderr
     assert "rows that changed meanwhile could not be kept" in ran.stdout

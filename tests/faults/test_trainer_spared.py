@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import HOSTS, free_port, pserver, trainer
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.faults
 
@@ -44,7 +45,7 @@ def test_a_killed_trainer_is_left_out_where_min_trainers_allows(tmp_path: Path) 
     ]
     processes = [*trainers, *servers]
     try:
-        outputs = [process.communicate(timeout=60)[0] for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE_S)[0] for process in processes]
     finally:
         for process in processes:
             process.kill()

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from paddle._pserver.service.ports import listen
+from tests.waiting import PATIENCE_S
 
 Way = Literal["up", "down"]  # to the pserver, from it
 Place = tuple[str, int]
@@ -192,16 +193,16 @@ class Links:
         return self
 
     def __exit__(self, *error: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(PATIENCE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(PATIENCE_S)
         self._loop.close()
 
     def add(self, at: Place, to: Place) -> Link:
         """A link that is open when this returns."""
         link = Link(self._loop, at, to, random.Random(self._chances.random()))
         self._links.append(link)
-        asyncio.run_coroutine_threadsafe(self._serve(link), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._serve(link), self._loop).result(PATIENCE_S)
         return link
 
     async def _serve(self, link: Link) -> None:

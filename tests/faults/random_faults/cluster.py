@@ -167,7 +167,7 @@ class Cluster(Marked):
             argv = [*self._program, "pserver", *flags, *self._flags]
             self.pservers.append(self._start(host, *argv, begin=begin))
         for pserver in self.pservers:
-            until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen", 120)
+            until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen")
         for id in range(TRAINERS):
             self.start_trainer(id)
         return self

@@ -36,6 +36,7 @@ from tests.faults.random_faults.counting import SHARDS, SHARDS_OF_A_ROLE
 from tests.faults.random_faults.job import TRAINERS, Job
 from tests.faults.random_faults.ledger import Pushes, pushes
 from tests.faults.random_faults.monitor import Monitor
+from tests.waiting import PATIENCE_S
 
 _END_S = 120.0
 _ROUNDED = 0.1
@@ -68,7 +69,7 @@ def ended_badly(cluster: Cluster, monitor: Monitor | None) -> list[str]:
     return said + [
         f"the pserver at {host} ended with {status}"
         for host, pserver in zip(cluster.hosts, cluster.pservers, strict=True)
-        if (status := pserver.end(5))
+        if (status := pserver.end(PATIENCE_S))
     ]
 
 
@@ -80,7 +81,7 @@ def processes(cluster: Cluster) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 
 def trainer_ended(trainer: TrainerProcess) -> list[str]:
-    status = trainer.output.end(5)
+    status = trainer.output.end(PATIENCE_S)
     expected = -9 if trainer.is_killed else 1 if trainer.is_replaced else 0
     said = "".join(trainer.output.lines)
     if status == expected and (not trainer.is_replaced or "Stale: " in said):

@@ -66,7 +66,7 @@ class Monitor:
 
     def __exit__(self, *error: object) -> None:
         self._over.set()
-        self._thread.join(30)
+        self._thread.join()
 
     @property
     def version(self) -> int:

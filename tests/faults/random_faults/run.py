@@ -21,7 +21,7 @@ from tests.faults.random_faults.monitor import Monitor
 from tests.faults.random_faults.scenario import ModeName, Scenario, scenario
 from tests.faults.random_faults.schedule import Fault, schedule
 from tests.faults.toxic import Links
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 STEPS_PER_S = 60
 MOST_AHEAD = 2 * STEPS_PER_S
@@ -69,7 +69,7 @@ def run(seed: int, mode: ModeName, seconds: float, folder: Path, *, defect: str 
             broken = [f"{type(error).__name__}: {error}"]
         if broken:
             raise Broken(told(seed, job.scenario, seconds, cluster, done, broken))
-        cluster.all_gone(5)
+        cluster.all_gone(PATIENCE_S)
         return Ran(seed, job.scenario, monitor.version, monitor.looks, harms.done)
 
 
@@ -101,7 +101,7 @@ def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Faul
     steps = goal.steps
     harms.heal()
     replaced = [one.output.process for one in cluster.trainers if one.is_replaced]
-    until(lambda: all(one.poll() is not None for one in replaced), "replaced trainers to find it out", 90)
+    until(lambda: all(one.poll() is not None for one in replaced), "replaced trainers to find it out")
     harms.let_disks_be(broken=cluster.job.scenario.ends_broken and not cluster.job.in_step)
     goal.end(at_once=not cluster.job.in_step)
     end = time.monotonic() + BROKEN_S
