@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +52,17 @@ def test_one_that_gives_up_a_moment_before_pservers_are_back_keeps_no_other_wait
 
         def disturb(step: int) -> None:
             if step == 7:
-                for shard in (2, 1, 0):
-                    job.kill(shard)
+                os.kill(job.process.pid, signal.SIGSTOP)  # which would start them again
+                for shard in job.children():
+                    os.kill(shard, signal.SIGKILL)
+
+        def gives_up(exchange: RemoteExchange) -> object:
+            try:
+                return trainer(0, spec, STEPS, before_step=disturb)(exchange)
+            finally:
+                os.kill(job.process.pid, signal.SIGCONT)
 
         # which of the two is through first is open: the other hears of it while the one still says goodbye
         with pytest.raises((ShardUnreachable, TrainerLost), match="did not come back"):
-            job.run(trainer(0, spec, STEPS, before_step=disturb), trainer(1, spec, STEPS), kind=Impatient)
+            job.run(gives_up, trainer(1, spec, STEPS), kind=Impatient)
         assert job.process.wait(PATIENCE_S) == 1
