@@ -11,13 +11,15 @@ import pytest
 
 from tests.cluster.by_hand import HOSTS, free_port, outputs_of, pserver, settings, trainer
 
-pytestmark = pytest.mark.faults
+pytestmark = [pytest.mark.faults, pytest.mark.patient]
 
 TRAINERS = 3
+WAIT_S = 10  # of trainers that have begun together for one that is held up
 
-# As the documents have it: trainer 0 saves the model after the last pass. Trainer 2 crashes at an event.
+# As the documents have it: trainer 0 saves the model after the last pass. Trainer 2 crashes at an event. They
+# begin once all have loaded what they need, which takes one longer than another.
 TRAIN = """
-import hashlib, json, os, signal
+import hashlib, json, os, signal, time
 import numpy as np
 import paddle.v2 as paddle
 
@@ -28,6 +30,10 @@ y = paddle.layer.data(name="y", type=paddle.data_type.dense_vector(1))
 cost = paddle.layer.square_error_cost(input=paddle.layer.fc(input=x, size=1), label=y)
 parameters = paddle.parameters.create(cost)
 trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum(learning_rate=1e-3), is_local=False)
+
+open(f"here-{me}", "w").close()
+while not all(os.path.exists(f"here-{id}") for id in range(TRAINERS)):
+    time.sleep(0.01)
 
 def reader():
     random = np.random.RandomState(me)
@@ -46,7 +52,7 @@ def handler(event):
 trainer.train(paddle.batch(reader, 10), num_passes=passes, event_handler=handler)
 ended = {name: parameters.get(name).tobytes() for name in parameters.keys()}
 print(json.dumps({name: hashlib.sha256(value).hexdigest() for name, value in ended.items()}))
-"""
+""".replace("TRAINERS", str(TRAINERS))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +64,7 @@ def test_a_trainer_that_crashes_after_its_last_push_spoils_no_end(
     tmp_path: Path, crash_at: str, flags: list[str]
 ) -> None:
     port = free_port(HOSTS)
-    servers = [pserver(host, port, TRAINERS, "--barrier_timeout=3", *flags) for host in HOSTS]
+    servers = [pserver(host, port, TRAINERS, f"--barrier_timeout={WAIT_S}", *flags) for host in HOSTS]
     shared = settings(HOSTS, port, TRAINERS) | {"PADDLE_INIT_PORTS_NUM": "1", "CRASH_AT": crash_at}
     trainers = [trainer(tmp_path, TRAIN, PADDLE_INIT_TRAINER_ID=str(id), **shared) for id in range(TRAINERS)]
     processes = [*trainers, *servers]
