@@ -56,7 +56,6 @@ def test_a_signal_ends_it_and_all_it_started(launch, program, signum, ignored) -
     assert running.jobs() == []
 
 
-@pytest.mark.patient
 def test_a_signal_leaves_it_time_to_tidy_up(launch, program) -> None:
     program.write_text(TIDIES_UP)
     running = launch(argv=[PREPARE])
