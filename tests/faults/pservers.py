@@ -10,7 +10,7 @@ import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,15 @@ from tests.waiting import PATIENCE_S
 
 TRAINERS = 2
 STEPS = 12
+
+
+def versions(folder: Path) -> list[int]:
+    """Of the snapshots that a shard has there, but for that of the initial values."""
+    found = [0]
+    for manifest in folder.glob("*.json"):
+        with suppress(FileNotFoundError):  # it is pruned meanwhile
+            found.append(json.loads(manifest.read_bytes().partition(b"\n")[2])["version"])
+    return sorted(filter(None, found))
 
 
 @dataclass

@@ -16,6 +16,7 @@ import pytest
 from tests.cluster.by_hand import NETWORK, assert_same
 from tests.family import eldest
 from tests.faults.conftest import RunningLauncher
+from tests.faults.pservers import versions
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
@@ -117,8 +118,15 @@ class Job:
         until(has_said, f"{words!r} of node {node}", PATIENCE_S, lambda: self.log(node))
 
     def go_on(self, node: int, to: str = "") -> None:
-        """Let the trainer of a node stay there next, or nowhere any more."""
-        self.path(node, "stays").write_text(to)
+        """Let the trainer of a node stay there next, or nowhere any more; never does it read half of it."""
+        new = self.path(node, "stays.new")
+        new.write_text(to)
+        new.replace(self.path(node, "stays"))
+
+    def has_kept(self) -> None:
+        """Wait until both shards have a snapshot of one step, which is written while trainers go on."""
+        folders = [self.path(2, f"kept/{shard}-0") for shard in ("dense", "sparse")]
+        until(lambda: set.intersection(*(set(versions(each)) for each in folders)), "a snapshot of a step")
 
     def kill(self, node: int, word: str) -> None:
         """Kill the process of a role; children that it has end with it."""
@@ -223,6 +231,7 @@ def test_in_step_with_snapshots_the_whole_job_begins_again_and_no_bit_is_differe
     job = begin(*KEPT, stays="1 3")
     for node in (0, 1):
         job.is_at(node, "at 1 3")
+    job.has_kept()
     job.kill(1, "train.py")
     until(lambda: "at 1 3" in job.log(1).partition("begins again")[2], "the second life", PATIENCE_S)
     agents = [pid for pid, command in job.running.pids().items() if "_launch/agent" in command]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 from paddle._engine.rows import SparseRows
 from paddle._pserver.trainer.remote import RemoteExchange
-from tests.faults.pservers import pservers
+from tests.faults.pservers import pservers, versions
 from tests.pserver.conftest import BIAS, TABLE, update, values_of
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
@@ -18,12 +17,6 @@ pytestmark = [pytest.mark.faults, pytest.mark.patient]
 AT_LEAST = 2
 MODEL = (BIAS, TABLE)
 VALUES = values_of(MODEL, 3)
-
-
-def versions(folder: Path) -> list[int]:
-    """Of the snapshots there, but for that of the initial values."""
-    manifests = sorted(path.read_bytes().partition(b"\n")[2] for path in folder.glob("*.json"))
-    return sorted(version for text in manifests if (version := json.loads(text)["version"]))
 
 
 def test_in_step_all_shards_write_the_same_step_by_the_clock(tmp_path: Path) -> None:
