@@ -3,6 +3,8 @@ their own, with what they would have seen."""
 
 from __future__ import annotations
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,10 +12,11 @@ import numpy as np
 import pytest
 
 from tests.faults.random_faults.account import Fate, Span, span, together
+from tests.faults.random_faults.cluster import ShardProcess
 from tests.faults.random_faults.counting import SHARDS, SLOTS
 from tests.faults.random_faults.job import Job
 from tests.faults.random_faults.ledger import Pushes
-from tests.faults.random_faults.monitor import Monitor, Seen
+from tests.faults.random_faults.monitor import Monitor, Seen, read
 from tests.faults.random_faults.run import Broken, run
 from tests.faults.random_faults.said import NEAR, Said
 from tests.faults.random_faults.scenario import ModeName, Scenario
@@ -76,6 +79,16 @@ def test_what_two_looks_at_a_shard_tell(mode: ModeName, before: Seen, now: Seen,
     monitor._floors["dense 0"] = 7
     monitor._look_at("dense 0", now, before)
     assert monitor.broken == ([] if what is None else [f"dense 0 {what}"])
+
+
+def test_a_shard_that_is_killed_in_the_midst_of_an_answer_is_one_that_is_not_seen() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+        shard = ShardProcess("dense 0", *listener.getsockname(), Path())
+        seen = pool.submit(read, shard, "/v1/status")
+        with listener.accept()[0] as peer:
+            peer.recv(1 << 16)
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")
+        assert seen.result() is None
 
 
 def pushed(*sizes: float, answered: int | None = None, dropped: tuple[int, ...] = ()) -> Pushes:

@@ -59,9 +59,13 @@ class ShardProcess:
             inode = (self.folder / "lock").stat().st_ino
             for line in Path("/proc/locks").read_text().splitlines():
                 fields = line.split()
-                if fields[1] == "FLOCK" and fields[5].endswith(f":{inode}"):
+                if fields[1] == "FLOCK" and fields[5].endswith(f":{inode}") and self._is_ours(fields[4]):
                     return int(fields[4])
         return None
+
+    def _is_ours(self, pid: str) -> bool:
+        """Whether it is told of this folder: a file of another disk may have the same number."""
+        return f"--snapshot_dir={self.folder.parent}\0".encode() in Path("/proc", pid, "cmdline").read_bytes()
 
 
 @dataclass(slots=True)

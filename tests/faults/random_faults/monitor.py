@@ -14,6 +14,7 @@ look.
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import threading
@@ -95,6 +96,7 @@ class Monitor:
         floors = {shard.name: newest_version(shard.folder) for shard in self._cluster.shards}
         before = dict(self._last)
         now = {shard.name: seen for shard in self._cluster.shards if (seen := status(shard))}
+        self._last |= now  # all of them: by the furthest it is seen whether one has caught up with the others
         for name, seen in now.items():
             self._look_at(name, seen, before.get(name))
         self._floors = {name: max(floor, self._floors.get(name, 0)) for name, floor in floors.items()}
@@ -197,5 +199,5 @@ def read(shard: ShardProcess, path: str) -> str | None:
         with urllib.request.urlopen(address, timeout=_WAIT_S, context=shard.trust) as answer:
             text: str = answer.read().decode()
             return text
-    except OSError:
+    except (OSError, http.client.HTTPException):  # the latter: it was killed in the midst of its answer
         return None
