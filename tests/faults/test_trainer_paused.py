@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.by_hand import free_port, pserver, trainer
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.faults
 
@@ -65,7 +65,7 @@ class Job:
 
     def pushes(self) -> list[int]:
         """What the pserver has counted of each trainer."""
-        with contextlib.suppress(OSError), urllib.request.urlopen(self.url, timeout=5) as answer:
+        with contextlib.suppress(OSError), urllib.request.urlopen(self.url, timeout=PATIENCE_S) as answer:
             found: list[dict[str, Any]] = json.load(answer)["trainers"]
             return [each["pushes"] for each in found]
         return [0, 0]
@@ -78,7 +78,7 @@ class Job:
         """The outputs of trainers and pserver, once all have ended well."""
         os.kill(self.trainers[trainer].pid, signal.SIGCONT)
         processes: list[subprocess.Popen[str]] = [*self.trainers, self.pserver]
-        outputs = [process.communicate(timeout=60)[0] for process in processes]
+        outputs = [process.communicate(timeout=PATIENCE_S)[0] for process in processes]
         assert [process.returncode for process in processes] == [0, 0, 0], outputs
         return outputs
 
@@ -143,7 +143,7 @@ deadline.MOST_S = 0.6
 me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
 exchange = RemoteExchange(
     ["127.0.0.1"], port=int(os.environ["PADDLE_INIT_PORT"]), ports_num=1, ports_num_for_sparse=1,
-    num_gradient_servers=2, trainer_id=me, call_timeout_s=PATIENCE_S, shares_memory=False)
+    num_gradient_servers=2, trainer_id=me, call_timeout_s=GIVES_UP_S, shares_memory=False)
 ones = {"w": np.ones(2 << 20, np.float32)}
 update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1.0))
 values = exchange.start((ParameterSpec(name="w", shape=(2 << 20,)),), update, ones)
@@ -153,17 +153,17 @@ exchange.step(ones, 1)
 assert (values["w"] == -1).all()
 exchange.close()
 """
-PATIENCE_S = 2.0
+GIVES_UP_S = 5.0  # longer than who answers may be held up
 
 
 def test_one_that_stood_still_for_longer_than_its_patience_hears_what_was_answered_meanwhile(
     tmp_path: Path,
 ) -> None:
-    with standing_still(tmp_path, HEARS.replace("PATIENCE_S", str(PATIENCE_S))) as job:
+    with standing_still(tmp_path, HEARS.replace("GIVES_UP_S", str(GIVES_UP_S))) as job:
         until(lambda: job.pushes() == [1, 0], "trainer 0 to wait for trainer 1")
         os.kill(job.trainers[0].pid, signal.SIGSTOP)
         until(lambda: job.is_stopped(0), "it to stand still, too")
-        over = time.monotonic() + 1.5 * PATIENCE_S
+        over = time.monotonic() + 1.5 * GIVES_UP_S
         os.kill(job.trainers[1].pid, signal.SIGCONT)
         until(lambda: job.pushes() == [1, 1] and time.monotonic() > over, "its patience to be over")
         job.go_on(0)
