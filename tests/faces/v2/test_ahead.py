@@ -12,15 +12,17 @@ import pytest
 import paddle.v2 as paddle
 from paddle._data import ahead
 from paddle._data.turn import learned
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 EVENTS = ["BeginIteration", "EndForwardBackward", "EndIteration"]
 
 
 @pytest.fixture(params=[True, False], ids=["in a thread", "in the trainer's"])
 def reads_ahead(request, monkeypatch):
-    """Whether a pass is read in a thread or, as if that did not pay, in the trainer's."""
+    """Whether a pass is read in a thread or, as if that did not pay, in the trainer's. Turns are waited for
+    however long they take: what is not waited for comes in another order."""
     monkeypatch.setattr(ahead, "WORTH_S", 0.0)
+    monkeypatch.setattr(ahead, "PATIENCE_S", PATIENCE_S)
     paddle.init(read_ahead=request.param)
     return request.param
 
@@ -63,6 +65,8 @@ def test_a_batch_is_read_during_the_step_before_it(reads_ahead):
 
 
 def test_what_is_drawn_by_reader_and_handler_is_drawn_in_one_order(monkeypatch):
+    monkeypatch.setattr(ahead, "PATIENCE_S", PATIENCE_S)
+
     def drawn(in_thread):
         paddle.init(read_ahead=in_thread)
         random.seed(3)
@@ -156,7 +160,7 @@ def test_a_reader_that_waits_for_a_handler_gets_what_it_waits_for(monkeypatch):
 
     def read():
         for _ in range(3):
-            assert ready.acquire(timeout=60)
+            assert ready.acquire(timeout=PATIENCE_S)
             yield [([1.0, 2.0],)]
 
     def handle(event):
@@ -209,7 +213,7 @@ def test_an_interrupt_leaves_a_reader_that_never_returns(monkeypatch, request):
         over.wait()
 
     def interrupt():
-        assert begun.wait(60)
+        assert begun.wait(PATIENCE_S)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # wakes who waits, too
 
     threading.Thread(target=interrupt).start()
