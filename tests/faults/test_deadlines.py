@@ -87,7 +87,8 @@ def test_a_pserver_that_stands_still_keeps_no_trainer_from_giving_up_to_join() -
         exchange = remote(port, connect_timeout_s=DEADLINE_S)
         began = time.monotonic()
         with pytest.raises(
-            ShardUnreachable, match=rf"no pserver answers at 127.0.0.1:({port}|{port + 1}) after 1 s \(timed"
+            ShardUnreachable,
+            match=rf"no pserver answers at 127.0.0.1:({port}|{port + 1}) after \d+ s \(timed",
         ):
             exchange.start(MODEL, UPDATE, VALUES)
         exchange.close("it could not start")
