@@ -19,7 +19,8 @@ from paddle._fleet.place import Role
 from paddle._fleet.role_makers import UserDefinedRoleMaker
 from paddle._fleet.strategy import DistributedStrategy
 from paddle._program.description.written import fresh
-from tests.waiting import until
+from tests.ports import free_port
+from tests.waiting import PATIENCE_S, until
 
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
 WORKER = """
@@ -85,8 +86,7 @@ def _alone() -> Iterator[None]:
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return int(held.getsockname()[1])
+    return free_port(["127.0.0.1"], 1)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_its_servers_hear_of_it_and_name_it(
     assert ended(tmp_path, port, end) == status
     told = "trainer 1 failed before it came to the servers \\(fleet.init_worker\\): "
     with pytest.raises(Exception, match=told + said):
-        serving.result(30)
+        serving.result(PATIENCE_S)
 
 
 def test_one_that_ends_well_or_has_a_launcher_tells_nothing(tmp_path: Path, port: int) -> None:
@@ -114,4 +114,4 @@ def test_one_that_ends_well_or_has_a_launcher_tells_nothing(tmp_path: Path, port
     assert not serving.done()
     assert ended(tmp_path, port, "sys.exit(4)") == 4
     with pytest.raises(Exception, match="SystemExit: 4"):
-        serving.result(30)
+        serving.result(PATIENCE_S)
