@@ -11,7 +11,7 @@ import pytest
 from paddle._pserver.errors import JobFailed
 from tests.fleet.processes import ended, free_place, server, worker
 from tests.pserver.service.endpoints import TIMEOUT_S, Endpoints
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, until
 
 
 def end(endpoints: Endpoints, does: str, id: int = 0) -> int:
@@ -69,7 +69,8 @@ def test_of_a_worker_that_ends_with_an_error_before_its_first_step_servers_say_w
 ) -> None:
     endpoints = Endpoints(1, 2)
     assert end(endpoints, f"fleet.init_worker(); {how}", 1) != 0
-    assert re.search(r"trainer 1 at .* could not start: \w+: (7|no)$", caplog.text, re.MULTILINE)
+    said = re.compile(r"trainer 1 at .* could not start: \w+: (7|no)$", re.MULTILINE)
+    until(lambda: said.search(caplog.text), "a word of the server", seen=lambda: caplog.text)
     assert [end(endpoints, "train()"), end(endpoints, "fleet.init_worker()", 1)] == [0, 0]
     assert endpoints.outcomes() == [True]
 
