@@ -6,9 +6,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from tests.waiting import PATIENCE_S
+
 
 def together(*calls: Callable[[], Any]) -> list[Any]:
-    """What each of them gives, or its error; None of one that has not come back after half a minute."""
+    """What each of them gives, or its error; None of one that does not come back."""
     found: list[Any] = [None] * len(calls)
 
     def do(number: int) -> None:
@@ -21,5 +23,5 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_S)
     return found

@@ -29,6 +29,7 @@ from paddle._program.files.links import show
 from paddle._program.running.open_table import table_of
 from paddle.fluid import contrib, layers, optimizer
 from tests.fleet.processes import free_place
+from tests.waiting import PATIENCE_S
 
 IDS, STEPS = [5, -7, 1 << 62, 11, 2_000_000_000, 0], 3
 FEEDS = [np.random.default_rng(seed).choice(IDS, (8, 1)) for seed in range(2 * STEPS)]
@@ -104,7 +105,7 @@ def job(
         yield worker, program
         worker.stop_worker()
     for end in ends:
-        end.result(30)
+        end.result(PATIENCE_S)
 
 
 def load_dense(dirname: str, program: fluid.Program, own: set[str]) -> None:
