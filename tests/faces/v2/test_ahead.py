@@ -35,6 +35,11 @@ def sgd(learning_rate=0.1):
     return paddle.trainer.SGD(cost, paddle.parameters.create(cost), optimizer)
 
 
+def readers():
+    """The threads that read, those that other tests have left among them."""
+    return {thread for thread in threading.enumerate() if thread.name == "reader"}
+
+
 def seeing(log, then=lambda event: None):
     def handle(event):
         log.append(type(event).__name__)
@@ -111,7 +116,7 @@ def test_sys_exit_in_a_reader_ends_the_training(reads_ahead):
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_a_pass_that_is_left_has_read_one_batch_more_and_closes_its_reader(reads_ahead, name):
-    log = []
+    log, before = [], readers()
 
     def leave(event):
         if type(event).__name__ == name and event.batch_id == 2:
@@ -121,7 +126,7 @@ def test_a_pass_that_is_left_has_read_one_batch_more_and_closes_its_reader(reads
         sgd().train(reading(log, 100), event_handler=seeing(log, leave))
     read = [each for each in log if isinstance(each, int)]
     assert read == list(range(3 if name == "BeginIteration" else 4)) and log[-1] == "closed"
-    assert not [thread for thread in threading.enumerate() if thread.name == "reader"]
+    assert readers() <= before
 
 
 def test_a_reader_that_others_hold_may_be_gone_on_with(reads_ahead):
@@ -216,13 +221,14 @@ def test_an_interrupt_leaves_a_reader_that_never_returns(monkeypatch, request):
         assert begun.wait(PATIENCE_S)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # wakes who waits, too
 
+    others = readers()
     threading.Thread(target=interrupt).start()
     began_s = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         sgd().train(read)
     assert time.monotonic() - began_s < 30
     over.set()
-    until(lambda: "reader" not in [thread.name for thread in threading.enumerate()], "the reader's end")
+    until(lambda: readers() <= others, "the reader's end")
 
 
 def test_what_was_read_is_told_when_it_was_learned():
