@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.waiting import until
+
 
 @dataclass(frozen=True)
 class Process:
@@ -40,18 +42,31 @@ def is_within(process: Process, inside: int) -> bool:
 
 def _own_pids(entry: Path) -> list[int]:
     lines = (entry / "status").read_text().splitlines()
-    return next([int(pid) for pid in line.split()[1:]] for line in lines if line.startswith("NSpid:"))
+    found = [line.split()[1:] for line in lines if line.startswith("NSpid:")]
+    if not found:  # nothing is said of one that goes just then
+        raise ProcessLookupError(entry.name)
+    return [int(pid) for pid in found[0]]
+
+
+def _after_name(entry: Path) -> list[str]:
+    """What is said of it behind its name. Raises OSError where it has ended. It has no command any more when
+    it lets its memory go, a moment before; nor has one that begins another program just then."""
+    words = (entry / "stat").read_text().rpartition(")")[2].split()
+    if not words or words[0] in "ZX":
+        raise ProcessLookupError(entry.name)
+    return words
 
 
 def _read(host_pid: int, entry: Path) -> Process:
-    after_name = (entry / "stat").read_text().rpartition(")")[2].split()
-    if not after_name or after_name[0] in "ZX":  # nothing is said of one that goes just then
-        raise ProcessLookupError(host_pid)
+    command: bytes = until(
+        lambda: _after_name(entry) and (entry / "cmdline").read_bytes(), f"the words of process {host_pid}"
+    )
+    after_name = _after_name(entry)
     pairs = (pair.partition(b"=") for pair in (entry / "environ").read_bytes().split(b"\0") if pair)
     return Process(
         pid=_own_pids(entry)[-1],
         host_pid=host_pid,
-        argv=tuple((entry / "cmdline").read_bytes().decode(errors="replace").rstrip("\0").split("\0")),
+        argv=tuple(command.decode(errors="replace").rstrip("\0").split("\0")),
         started=int(after_name[19]),
         environ={name.decode(errors="replace"): value.decode(errors="replace") for name, _, value in pairs},
     )
