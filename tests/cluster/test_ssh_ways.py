@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -101,7 +102,8 @@ def test_by_keys_that_only_an_agent_can_use(launch, cluster, tmp_path) -> None:
     home.ssh_config.write_text(own + home.ssh_config.read_text().replace(named, ""))
     environ = {"HOME": str(home.folder), "SSH_AUTH_SOCK": str(socket)}
     with cluster.start("ssh-agent", "-D", "-a", socket, stdout=subprocess.DEVNULL) as agent:
-        until(socket.exists, "an agent")
+        listed = partial(cluster.run, "ssh-add", "-l", environ=environ, check=False)
+        until(lambda: listed().returncode == 1, "an agent that answers that it has no key")
         cluster.run("ssh-add", "-q", home.key, environ=environ)
         cluster.run("ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", home.key)
         home.key.with_suffix(".pub").unlink()
@@ -122,7 +124,7 @@ def test_where_sshd_lets_a_connection_have_two_sessions_and_no_more(launch, clus
     try:
         for most in (2, 1):
             cluster.path("n2", settings).write_text(re.sub("MaxSessions .*", f"MaxSessions {most}", before))
-            cluster.run("kill", "-HUP", "1", at="n2")
+            cluster.renew_sshd("n2")
             if most == 2:
                 trained(launch())
         check = (sys.executable, "-m", "fabric", "check", f"--conf={tmp_path / 'one' / 'conf.py'}")
@@ -134,7 +136,7 @@ def test_where_sshd_lets_a_connection_have_two_sessions_and_no_more(launch, clus
         assert "MaxSessions below 2" in failed
     finally:
         cluster.path("n2", settings).write_text(before)
-        cluster.run("kill", "-HUP", "1", at="n2")
+        cluster.renew_sshd("n2")
 
 
 def test_past_a_greeting_of_the_login_shell(launch, cluster) -> None:

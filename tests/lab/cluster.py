@@ -22,7 +22,7 @@ from typing import IO, Any, Self
 from tests.lab import namespaces, partition
 from tests.lab.home import Home
 from tests.lab.processes import Process
-from tests.waiting import PATIENCE_S
+from tests.waiting import PATIENCE_S, until
 
 HEAD = "head"
 USERS = ("root", "paddle")
@@ -195,6 +195,21 @@ class Cluster(ABC):
             found += [Path(here, name).relative_to(top) for name in files]
             found += [f"{Path(here, name).relative_to(top)}/" for name in folders]
         return sorted(map(str, found))
+
+    def renew_sshd(self, node: str) -> None:
+        """Have it read its settings and its key again; who comes from now on meets what it has by then."""
+        before = self._listening(node)
+        self.run("/bin/kill", "-HUP", "1", at=node)
+        until(
+            lambda: (now := self._listening(node)) and not now & before, f"the sshd of {node} to listen anew"
+        )
+
+    def _listening(self, node: str) -> set[str]:
+        """The sockets of its sshd, once it listens at every port."""
+        lines = Path(f"/proc/{self.holder(node)}/net/tcp").read_text().splitlines()[1:]
+        at = {f":{port:04X}" for port in PORTS}
+        found = {row[9] for row in map(str.split, lines) if row[3] == "0A" and row[1][-5:] in at}
+        return found if len(found) == len(at) else set()
 
     def fill_disk(self, node: str, leave_bytes: int = 0) -> None:
         """Leave so much of a node's disk, which is one for its system, home and ``/tmp``."""

@@ -184,7 +184,7 @@ class Lab(Cluster):
         """Give a node a new one, of which only homes made later know; gives what it shows to others."""
         self.host_keys[node] = shown = make_key(key := self.folder / "seed" / node / "host_key")
         self.path(node, "/etc/ssh/ssh_host_ed25519_key").write_bytes(key.read_bytes())
-        self.run("/bin/kill", "-HUP", "1", at=node)
+        self.renew_sshd(node)
         return shown
 
 
