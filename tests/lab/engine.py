@@ -58,7 +58,7 @@ class Engine:
 
     def wait(self) -> None:
         """Until it answers."""
-        until(self._answers, f"dockerd, see {self.log}", patience_s=20)
+        until(self._answers, f"dockerd, see {self.log}")
 
     def _answers(self) -> bool:
         if self._process.poll() is not None:

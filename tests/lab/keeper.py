@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-PATIENCE_S = 20.0
+PATIENCE_S = 240.0  # as tests/waiting.py has it
 
 
 def main(group: Path, folder: Path) -> None:

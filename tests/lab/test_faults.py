@@ -172,8 +172,12 @@ def test_a_partition_parts_groups_and_nobody_else(cluster: Cluster) -> None:
 
 def test_a_node_may_be_reached_only_by_another(cluster: Cluster) -> None:
     cluster.partition([[HEAD, "n1"], ["n1", "n2"]])
-    with pytest.raises(TimeoutError):
+    with pytest.raises(OSError) as unanswered:
         cluster.dial("n2", timeout_s=0.2)
+    assert unanswered.value.errno in (
+        None,
+        errno.EHOSTUNREACH,
+    )  # no answer in time; or for long, of the kernel
     said = cluster.run("ssh", "-F", cluster.home.ssh_config, "-J", "root@n1", "root@n2", "hostname")
     assert said.stdout == "n2\n"
 
