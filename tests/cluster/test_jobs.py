@@ -41,7 +41,7 @@ TRAINS = (
     + """
 for batch in range(100000):
     report(batch)
-    print("trainer", me, "batch", batch, flush=True)
+    print(f"trainer {me} batch {batch}\\n", end="", flush=True)  # at once: it may be killed anywhere
     threading.Event().wait(0.05)
 """
 )
@@ -78,7 +78,13 @@ class Shell:
         assert launcher.returncode == 0, output
         (job,) = [job for job in self.index.jobs() if job.record.id not in known]
         assert f"{job.record.name} continues in the background, process {job.record.launcher.pid}" in output
+        until(lambda: self._trains(job), "a step of each trainer: the first one's will do to leave it")
         return job
+
+    @staticmethod
+    def _trains(job: Job) -> bool:
+        rows = [row for row in job.state.rows if row.kind == "trainer"] if job.state else []
+        return bool(rows) and all((row.batch_id or 0) > 1 for row in rows)
 
     def fab(self, task: str, *argv: str, cwd: Path = ROOT, status: int = 0) -> str:
         """Run a task to its end; gives what it printed."""
@@ -206,7 +212,7 @@ def test_a_killed_launcher_in_the_background_leaves_no_process_and_is_told(shell
     arrived = shell.folder / "package" / "log" / "node-1" / "train.log"
     until(lambda: arrived.exists() and "batch 0" in arrived.read_text(), "what a trainer prints")
     os.kill(job.record.launcher.pid, signal.SIGKILL)
-    until(lambda: not of_job(job.record.id), "agents that end it", 5.0)
+    until(lambda: not of_job(job.record.id), "agents that end it")  # on their leash, as their log says
     found = seen(shell, job)
     assert (found["standing"], found["phase"]) == ("lost", "train")
     assert "has died" in shell.fab("status")
