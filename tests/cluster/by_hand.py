@@ -1,14 +1,17 @@
 """Starts pservers and trainers as a user does by hand: by command line and environment."""
 
+import contextlib
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from tests.ports import free_port
+from tests.waiting import PATIENCE_S
 
 HOSTS = ["127.0.0.1", "127.0.0.2"]
 RUNTIME = Path(__file__).resolve().parents[2] / "runtime"
@@ -68,10 +71,37 @@ def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
     )
 
 
+def naming(text: str) -> list[str]:
+    """The processes, but for this one, that have it in a word of their command, or in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                words = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+                if text.encode() in words:
+                    found.append(entry.name)
+    return found
+
+
+def line_of(process: subprocess.Popen[str], words: str) -> str:
+    """The next line that it prints with ``words``. One that never does is killed in the end, and fails."""
+    assert process.stdout
+    watch = threading.Timer(PATIENCE_S, process.kill)
+    watch.start()
+    try:
+        lines: list[str] = []
+        while not (lines and words in lines[-1]):
+            lines.append(process.stdout.readline())
+            assert lines[-1], f"it ended without saying {words!r}: {lines}"
+        return lines[-1]
+    finally:
+        watch.cancel()
+
+
 def outputs_of(processes: list[subprocess.Popen[str]]) -> list[str]:
     """What each has printed when it ended by itself. After this none is left, whatever happened."""
     try:
-        return [process.communicate(timeout=240)[0] for process in processes]
+        return [process.communicate(timeout=PATIENCE_S)[0] for process in processes]
     finally:
         for process in processes:
             process.kill()

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.results.tenancy import MARK
+from tests.waiting import PATIENCE_S
 
-from .by_hand import free_port
+from .by_hand import free_port, naming
 
 pytestmark = pytest.mark.cluster
 
@@ -50,7 +51,7 @@ def run(*argv: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
         env=clean_environment(**env),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         stdin=subprocess.DEVNULL,
     )
 
@@ -109,19 +110,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def processes_naming(text: str) -> list[str]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                environ = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if text.encode() in environ:
-                found.append(entry.name)
-    return found
-
-
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
@@ -162,7 +150,7 @@ def test_a_taken_port_names_its_holder_before_anything_trains(folder: Path, kind
     assert done.returncode == PORT_IN_USE
     error = one_paragraph(done.stderr)
     assert f"port {taken} of 127.0.0.2 is in use by process {os.getpid()} (" in error
-    assert not processes_naming(str(folder))
+    assert not naming(str(folder))
 
 
 def test_what_a_start_that_failed_leaves_is_the_log_that_its_error_names(folder: Path) -> None:
@@ -189,13 +177,14 @@ def test_a_taken_port_of_a_pserver_by_hand_is_one_line(tmp_path: Path, kind: str
 
 
 def test_a_sparse_parameter_without_sparse_ports_names_parameter_and_flag(folder: Path) -> None:
-    done = launch(folder, "--job_dispatch_package=package", "--ports_num_for_sparse=0")
+    port = f"--port={free_port(['127.0.0.1', '127.0.0.2'])}"
+    done = launch(folder, "--job_dispatch_package=package", "--ports_num_for_sparse=0", port)
     assert done.returncode == USAGE
     error = one_paragraph(done.stderr)
     assert error.count("train.py:12: parameter '_table' is updated sparsely") == 1
     assert "--ports_num_for_sparse=1" in error
     assert "--ports_num_for_sparse=1" not in done.stdout  # the beginning may be there: what was printed last
-    assert not processes_naming(str(folder))
+    assert not naming(str(folder))
 
 
 def test_a_sparse_parameter_without_sparse_ports_is_refused_by_hand_too(folder: Path) -> None:

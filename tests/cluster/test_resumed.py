@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cluster.by_hand import HOSTS, NETWORK, assert_same, environment, free_port
+from tests.cluster.by_hand import HOSTS, NETWORK, assert_same, environment, free_port, naming
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.cluster
@@ -78,7 +79,7 @@ class Job:
                 words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
                 if b"pserver" in words and f"--port={self.port}".encode() in words:
                     found[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
+            except (OSError, IndexError):  # it goes just then
                 continue
         return found
 
@@ -102,7 +103,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Job]]:
         job.process.kill()
         job.process.communicate()
         for pid in job.pservers():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def saved(folder: Path) -> bool:
@@ -145,6 +147,7 @@ def test_the_next_job_goes_on_from_the_snapshots_of_one_that_was_killed(
     until(lambda: all(any(map(saved, tmp_path.glob(place))) for place in places), "snapshots", PATIENCE_S)
     status = strike(job)
     assert job.end()[0] == status, status
+    until(lambda: not naming(str(tmp_path)), "the end of its agents, which hold the workspace")
 
     (folder,) = (tmp_path / "jobs").iterdir()
     again = ["-j", str(folder)] if is_inside else ["-p", "package"]
