@@ -36,8 +36,8 @@ def main() -> int:
     if words := refused():
         print(words, file=sys.stderr)
         return 1
-    if any(asked().startswith(path.read_text()) for path in FOLDER.glob("hangs.*")):
-        signal.pause()
+    while hangs():
+        time.sleep(0.02)
     return {
         "config": lambda: print((FOLDER / "config").read_text()),
         "version": version,
@@ -55,6 +55,15 @@ def asked() -> str:
     return " ".join(WORDS)
 
 
+def hangs() -> bool:
+    """Whether it does, asked that; until it is told to answer."""
+    told = []
+    for path in FOLDER.glob("hangs.*"):
+        with contextlib.suppress(FileNotFoundError):
+            told.append(path.read_text())
+    return any(words and asked().startswith(words) for words in told)
+
+
 def refused() -> str:
     """With which words it refuses that; empty where it does not, or did so often enough."""
     told = FOLDER / "refuses"
@@ -62,9 +71,16 @@ def refused() -> str:
     for path in FOLDER.glob("fails.*"):
         failure = json.loads(path.read_text())
         if asked().startswith(failure["asked"]) and failure["times"]:
-            path.write_text(json.dumps({**failure, "times": failure["times"] - 1}))
+            put(path, json.dumps({**failure, "times": failure["times"] - 1}))
             return str(failure["said"])
     return next((said for words, said in every.items() if asked().startswith(words)), "")
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file that another call may be reading: it has all of it or none."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_text(text)
+    part.rename(path)
 
 
 def version() -> None:
@@ -95,7 +111,7 @@ def run(pod: str, template: dict[str, Any]) -> None:
         return
     folder = PODS / pod
     folder.mkdir(parents=True)
-    (folder / "template").write_text(json.dumps(template))
+    put(folder / "template", json.dumps(template))
     if (FOLDER / "waits").exists():
         return
     spec = template["spec"]
@@ -128,7 +144,7 @@ def run(pod: str, template: dict[str, Any]) -> None:
         stderr=out,
         start_new_session=True,
     )
-    (folder / "pid").write_text(str(process.pid))
+    put(folder / "pid", str(process.pid))
 
 
 def moved(word: str, places: dict[str, Path]) -> str:
@@ -177,8 +193,13 @@ def get() -> None:
     if kinds == ["jobs"]:
         print(json.dumps({"items": [json.loads(path.read_text()) for path in OBJECTS.glob("job.*")]}))
         return
-    items = list(map(shown, sorted(PODS.iterdir()))) if kinds == ["pods"] and PODS.exists() else []
-    print(json.dumps({"items": items}))
+    print(json.dumps({"items": list(pods()) if kinds == ["pods"] and PODS.exists() else []}))
+
+
+def pods() -> Iterator[dict[str, Any]]:
+    for folder in sorted(PODS.iterdir()):
+        with contextlib.suppress(FileNotFoundError):  # another call makes it just now, or takes it away
+            yield shown(folder)
 
 
 def events() -> Iterator[dict[str, Any]]:
@@ -293,7 +314,7 @@ def delete() -> None:
 def end(folder: Path) -> None:
     """Take a pod away, also one that another call is about to start, or that does not end when asked to."""
     told, began = folder / "pid", time.monotonic()
-    while not (told.exists() and told.read_text()) and time.monotonic() < began + 1:
+    while not (told.exists() or (FOLDER / "waits").exists()) and time.monotonic() < began + 10:
         time.sleep(0.02)
     if told.exists() and ended(folder) is None:
         pid = int(told.read_text())

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.fresh import ROOT
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from .cluster import StandIn
-from .test_launch import PATIENCE_S, cluster, ended, fab, log, package, start
+from .test_launch import cluster, ended, fab, log, package, start
 
 __all__ = ["cluster", "package"]  # fixtures
 
@@ -56,7 +56,7 @@ def test_a_job_with_min_trainers_goes_on_without_the_trainer_that_fails(
 ) -> None:
     before, draws, after = (package / "train.py").read_text().partition("    for _ in range(64):")
     (package / "train.py").write_text(f"{before}{draws}{ONE_FAILS}{after}")
-    status, output, _ = ended(start(cluster, package, "--min_trainers=1", "--barrier_timeout=2"))
+    status, output, _ = ended(start(cluster, package, "--min_trainers=1"))
     assert status == 0
     assert "trainer-1" in output
     assert "trained" in log(package, 1)

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from tests.fresh import ROOT
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from .cluster import StandIn, stand_in
 
 pytestmark = pytest.mark.cluster
 
-PATIENCE_S = 90.0
 FLAGS = (
     "--platform=kubernetes",
     "--image=paddle-fabric:1",
@@ -52,11 +51,11 @@ def samples():
 
 
 trainer.train(paddle.batch(samples, 16), num_passes=2)
-print("paddle pod: the program itself says so")
-print("trained", parameters.get(parameters.keys()[0]).sum(), flush=True)
 if rank == 0:
     os.makedirs("output")
     open("output/model", "w").write("the model")
+print("paddle pod: the program itself says so")
+print("trained", parameters.get(parameters.keys()[0]).sum(), flush=True)
 if "hang" in sys.argv:
     signal.pause()
 """
@@ -159,7 +158,7 @@ def test_a_job_goes_on_without_its_launcher_and_is_seen_read_collected_and_stopp
     cluster: StandIn, package: Path
 ) -> None:
     process = start(cluster, package, "--", "hang")
-    until(lambda: "trained" in log(package, 1), "a trainer", PATIENCE_S)
+    until(lambda: all("trained" in log(package, node) for node in (1, 2)), "trainers", PATIENCE_S)
     assert "pod job" in fab(cluster, package, "status").stdout
     process.kill()
     process.communicate()

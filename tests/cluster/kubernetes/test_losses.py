@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from .cluster import StandIn
-from .test_launch import PATIENCE_S, TRAIN, cluster, ended, log, package, start
+from .test_launch import TRAIN, cluster, ended, log, package, start
 
 __all__ = ["cluster", "package"]  # fixtures
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from .cluster import StandIn
-from .test_launch import PATIENCE_S, cluster, ended, fab, log, package, start
+from .test_launch import cluster, ended, fab, log, package, start
 
 __all__ = ["cluster", "package"]  # fixtures
 
