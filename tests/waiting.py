@@ -14,7 +14,11 @@ def until(
     """Wait for a condition; gives what it gave. ``seen``: what there is to see instead, where it does not
     come."""
     end = time.monotonic() + patience_s
-    while not (found := condition()):
-        assert time.monotonic() < end, f"waited {patience_s} s for: {what}. {seen()}"
+    while True:
+        is_last = (
+            time.monotonic() >= end
+        )  # before it looks: who stands still behind a look has not looked in time
+        if found := condition():
+            return found
+        assert not is_last, f"waited {patience_s} s for: {what}. {seen()}"
         threading.Event().wait(0.01)
-    return found
