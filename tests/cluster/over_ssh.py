@@ -40,7 +40,9 @@ trainer.train(paddle.batch(lambda: iter(words * 5), 10), num_passes=2, event_han
 print("trained", flush=True)
 """
 ROOT_DIR = "/srv/jobs"
-PROMISED_S = 5.0
+PROMISED_S = (
+    9.0  # five on a machine of its own, which others share here; less than the lease of ten, which ends all
+)
 
 
 class Job:
@@ -183,6 +185,17 @@ def left_behind(lab: Cluster) -> dict[str, list[tuple[str, ...]]]:
             return found
         threading.Event().wait(0.02)
     return {}
+
+
+def agent_of(lab: Cluster, node: str) -> list[Process]:
+    """Both halves of the one on a node; what the node was asked with ends a moment behind its connection."""
+
+    def found() -> list[Process]:
+        here = [one for one in lab.processes(node) if "exec(s)" in one.argv[-1]]
+        return here if len(here) == 2 else []
+
+    halves: list[Process] = until(found, f"an agent on {node}, and nothing beside it")
+    return halves
 
 
 def all_gone(lab: Cluster, patience_s: float = PATIENCE_S, nodes: Sequence[str] = ()) -> None:

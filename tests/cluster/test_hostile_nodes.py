@@ -96,7 +96,6 @@ def collected(head: Head, lab: Cluster, folder: Path) -> dict[str, str]:
         *(sys.executable, "-c", COLLECTS, str(lab.path("n2", LIES)), conf, *argv),
         cwd=ROOT,
         environ=head._environ,
-        timeout_s=120.0,
     )
     for path in argv:
         Path(path).unlink()

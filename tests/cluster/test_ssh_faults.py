@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -12,7 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import LOSES_ONE, PROMISED_S, Job, all_gone, clear, launching, left, left_behind
+from tests.cluster.over_ssh import (
+    LOSES_ONE,
+    PROMISED_S,
+    Job,
+    agent_of,
+    all_gone,
+    clear,
+    launching,
+    left,
+    left_behind,
+)
 from tests.family import eldest
 from tests.lab.cluster import Cluster
 from tests.pretenders import NEVER_ENDS, RUNAWAY
@@ -20,7 +31,7 @@ from tests.waiting import until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
-LEASE_S, SILENCE_S = 5.0, 8.0  # not ten and fifteen: for tests of what happens then
+LEASE_S, SILENCE_S = 5.0, 14.0  # for tests of what happens then; the second is long, to be looked at before
 HASTY = f"""
 from functools import partial
 from paddle._launch import launch
@@ -67,8 +78,8 @@ def test_a_node_that_is_cut_off_stops_by_its_lease_and_is_named(launch, cluster)
     finally:
         cluster.plug("n2")
     assert status == 1
-    assert "the job failed on node 1 (n2): nothing was heard from it for 8 s" in errors
-    assert time.monotonic() - began < 38
+    assert re.search(r"the job failed on node 1 \(n2\): nothing was heard from it for \d+ s", errors)
+    assert time.monotonic() - began < SILENCE_S + 30
     assert left_behind(cluster) == {}
     assert "not collected; still where it was made: root@n2:" in output
     for node in (0, 2):
@@ -93,7 +104,7 @@ def test_a_cable_that_is_whole_again_before_the_lease_has_run_out_costs_a_pause(
     threading.Event().wait(3.0)
     size = arrived.stat().st_size
     cluster.plug("n2")
-    until(lambda: arrived.stat().st_size > size + 100, "lines of n2 again", LEASE_S + PROMISED_S)
+    until(lambda: arrived.stat().st_size > size + 100, "lines of n2 again")
     output, _ = job.stop(signal.SIGINT)
     assert "collecting results" in output
 
@@ -103,17 +114,23 @@ def test_a_node_that_dies_ends_the_job_and_is_named(launch, make_lab, tmp_path) 
     logs = "open('log/paddle_trainer.INFO', 'w').write('I1 loss\\n')\n"
     job = Job(lab, tmp_path / "other", train=logs + RUNAWAY)
     log = job.package / "log" / "node-1"
+    wanted = {"train.log": "family\n", "paddle_trainer.INFO": "I1 loss\n"}
+
+    def arrived() -> dict[str, str]:
+        return {path.name: path.read_text() for path in log.iterdir()} if log.exists() else {}
+
     try:
         job.wait_until_trained()
-        until((log / "paddle_trainer.INFO").exists, "what a trainer logs while it runs")
+        until(
+            lambda: arrived() == wanted,
+            "what a trainer prints, and logs, while it runs",
+            seen=lambda: f"{arrived()}",
+        )
         lab.kill("n2")
         status, _, errors = job.end()
         assert status == 1
         assert "the job failed on node 1 (n2): its agent ended unasked: its connection broke" in errors
-        assert {path.name: path.read_text() for path in log.iterdir()} == {
-            "train.log": "family\n",
-            "paddle_trainer.INFO": "I1 loss\n",
-        }, "what had come from it is here"
+        assert arrived() == wanted, "what had come from it is here"
         all_gone(lab, PROMISED_S, ["n1"])
     finally:
         job.clean_up()
@@ -146,7 +163,7 @@ def test_a_node_that_dies_once_all_trainers_have_ended_well_costs_its_logs_alone
 def test_killing_half_an_agent_ends_the_job_and_is_told(launch, cluster, half, words) -> None:
     job = launch()
     job.wait_until_trained()
-    agents = [one.host_pid for one in cluster.processes("n3") if "exec(s)" in one.argv[-1]]
+    agents = [one.host_pid for one in agent_of(cluster, "n3")]
     (outer,) = eldest(agents)
     (inner,) = {*agents} - {outer}
     os.kill((outer, inner)[half], signal.SIGKILL)

@@ -51,7 +51,9 @@ class Head:
         assert status == 0, output + errors
         for node in range(len(self._lab.names)):
             arrived = job.package / "log" / f"node-{node}" / "train.log"
-            until(lambda log=arrived: log.exists() and log.stat().st_size, "what a trainer prints")
+            until(
+                lambda log=arrived: log.exists() and "batch 0\n" in log.read_text(), "what a trainer prints"
+            )
         return job
 
     def fab(self, task: str, *argv: str, status: int = 0) -> str:
@@ -158,7 +160,7 @@ def test_a_stranger_that_has_got_the_number_of_an_agent_is_left_alone(make_lab) 
 
     agent = begun()
     end(agent)
-    until(lambda: not asleep(lab), "its end")
+    until(lambda: not lab.path("n1", f"/proc/{agent.pid}").exists(), "its end, and that its number is free")
     stranger = begun(f"echo {agent.pid - 1} >/proc/sys/kernel/ns_last_pid")
     assert (stranger.pid, stranger.started != agent.started) == (agent.pid, True)
     end(agent)
@@ -185,7 +187,7 @@ def test_a_killed_launcher_is_told_and_what_it_left_is_collected_and_ended(
         cluster.start(*STAYS, at="n2", environ={"PADDLE_JOB_ID": id}) as ours,
         cluster.start(*STAYS, at="n2", environ={"PADDLE_JOB_ID": f"{id}0"}) as other,
     ):
-        until(lambda: len(left(cluster, ["n2"]).get("n2", ())) == 2, "what no agent knows of")
+        until(lambda: left(cluster) == {"n2": [STAYS, STAYS]}, "what no agent knows of")
         stopped = head.fab("stop", f"--job={id}")
         assert "has lost its launcher" in stopped
         assert re.search(
@@ -195,7 +197,8 @@ def test_a_killed_launcher_is_told_and_what_it_left_is_collected_and_ended(
         )
         for node, name in enumerate(cluster.names):
             assert f"no process of it is left on node {node} ({name})\n" in stopped
-        assert ours.wait(10) and left(cluster) == {"n2": [STAYS]}
+        assert ours.wait(PATIENCE_S)
+        until(lambda: left(cluster) == {"n2": [STAYS]}, "the end of what nodes were asked with")
         other.kill()
     cluster.kill("n3")
     stopped = head.fab("stop", f"--job={id}", status=1)
