@@ -15,16 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.cluster.over_ssh import PROMISED_S
 from tests.cluster.ranks import word2vec
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.cluster
 
 FOLDER = "/srv/tutorial"
-PATIENCE_S = 60.0
-PROMISED_S = 5.0
 
 TRAIN = """
 import os, signal, sys
@@ -154,7 +153,7 @@ def test_the_command_of_the_document_trains_whatever_machines_it_fills_first(
     assert output.count("of 3 trainers and ") == 3
     crowded = "3 ranks are on 2 of 3 machines" in output  # as it is where machines have two cores
     assert crowded == (output.count("of 3 trainers and 2 pservers") == 3)
-    until(lambda: not mpi.left(), "the end of what is on its way out", PROMISED_S)
+    until(lambda: not mpi.left(), "the end of what is on its way out")
     places = [cluster.path(node, FOLDER) for node in cluster.nodes]
     digests = [word2vec.learned(log.read_text()) for place in places for log in place.glob("logs/train*.log")]
     assert digests == [word2vec.locally(of_all_workers)] * word2vec.NODES

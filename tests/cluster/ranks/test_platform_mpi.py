@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -44,11 +45,29 @@ def launch(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[..., Job]]:
         yield by_mpirun
 
 
-def mpiruns(job: Job) -> list[int]:
-    """Those that a launcher has started and that still run."""
-    children = Path(f"/proc/{job.process.pid}/task").glob("*/children")
-    found = [int(pid) for each in children for pid in each.read_text().split()]
-    return [pid for pid in found if b"mpirun" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]]
+def mpirun_of(job: Job) -> int:
+    """The one that a launcher has started and that still runs, once there is no other."""
+
+    def only() -> list[int]:
+        found = list(filter(_is_mpirun, _children(job.process.pid)))
+        return found if len(found) == 1 else []
+
+    (pid,) = until(only, "one mpirun")
+    return int(pid)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for each in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # of a thread that ends just then
+            found += map(int, each.read_text().split())
+    return found
+
+
+def _is_mpirun(pid: int) -> bool:
+    with contextlib.suppress(OSError):  # of a process
+        return b"mpirun" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]
+    return False
 
 
 def test_a_job_trains_as_it_does_without_machines(launch, tmp_path, of_all_workers) -> None:
@@ -74,7 +93,7 @@ def test_the_others_go_on_at_once_without_a_trainer_that_is_killed(launch, clust
 def test_ctrl_c_stops_every_process_and_collects(launch) -> None:
     job = launch()
     job.wait_until_trained()
-    (mpirun,) = mpiruns(job)
+    mpirun = mpirun_of(job)
     output, took = job.stop(signal.SIGINT)
     assert took < PROMISED_S
     assert "collecting results" in output
@@ -86,7 +105,7 @@ def test_ctrl_c_stops_every_process_and_collects(launch) -> None:
 def test_ctrl_c_twice_kills_what_does_not_end(launch, cluster) -> None:
     job = launch(train=STUBBORN)
     job.wait_until_trained()
-    (mpirun,) = mpiruns(job)
+    mpirun = mpirun_of(job)
     job.process.send_signal(signal.SIGINT)
     job.wait_for("stopping")
     began = time.monotonic()
@@ -151,7 +170,7 @@ def test_a_machine_without_open_mpi_is_named_before_anything_is_changed(launch, 
 def test_a_launcher_that_is_killed_leaves_nothing(launch, cluster) -> None:
     job = launch()
     job.wait_until_trained()
-    (mpirun,) = mpiruns(job)
+    mpirun = mpirun_of(job)
     os.kill(job.process.pid, signal.SIGKILL)
     until(lambda: not Path(f"/proc/{mpirun}").exists(), "the end of mpirun")
     all_gone(cluster)

@@ -14,7 +14,7 @@ from tests.cluster.ranks.slurm import PROGRAMS, Slurm
 from tests.cluster.ranks.test_openmpi import TRAIN, install
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [
     pytest.mark.cluster,
@@ -22,7 +22,6 @@ pytestmark = [
 ]
 
 FOLDER = "/srv/tutorial"
-PATIENCE_S = 90.0
 
 
 @pytest.fixture
