@@ -63,7 +63,7 @@ class Job:
         folder.mkdir(exist_ok=True)
         self.folder, self.text = folder, TRAIN.replace("MODE", mode)
         self.port = free_port(["127.0.0.1"])
-        self.server = pserver("127.0.0.1", self.port, 2, "--barrier_timeout=60")
+        self.server = pserver("127.0.0.1", self.port, 2, f"--barrier_timeout={PATIENCE_S:.0f}")
         self.processes = [self.server]
 
     def train(self, id: int, name: str, passes: int, **env: str) -> subprocess.Popen[str]:
@@ -142,8 +142,8 @@ def test_a_killed_trainer_is_replaced_in_the_midst_of_a_pass_where_none_waits_fo
 ) -> None:
     job = begin(mode)
     first = job.train(0, "first", passes=12)
-    killed = job.train(1, "killed", passes=12)
     go_on = job.stay("killed")
+    killed = job.train(1, "killed", passes=12)
     job.is_at("killed", 0, 0)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
@@ -177,8 +177,8 @@ def test_in_step_a_trainer_that_was_killed_in_the_midst_of_a_pass_is_not_replace
 ) -> None:
     job = begin("")
     job.train(0, "first", passes=5)
-    killed = job.train(1, "killed", passes=5)
     job.stay("killed")
+    killed = job.train(1, "killed", passes=5)
     job.is_at("killed", 0, 0)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()

@@ -13,6 +13,7 @@ import pytest
 
 from paddle._recordio.chunks import chunks_of
 from paddle.dataset import common
+from tests.waiting import PATIENCE_S
 
 from .by_hand import environment, free_port, pserver
 
@@ -102,7 +103,7 @@ def port():
 
 def lines_of(process: subprocess.Popen) -> list[tuple[int, int]]:
     """The (pass, sample) pairs of a reader that ended well."""
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, out
     return pairs_in(out)
 
@@ -119,7 +120,7 @@ def everything(passes: int) -> list[tuple[int, int]]:
 
 
 def counts(port: int) -> dict[str, int]:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)) as connection:
         connection.request("GET", "/v1/status")
         return json.loads(connection.getresponse().read())
 
@@ -142,7 +143,7 @@ def test_trainers_that_step_together_end_their_passes_together_however_tasks_are
         )
         for id in "01"
     ]
-    outputs = [process.communicate(timeout=60)[0] for process in both]
+    outputs = [process.communicate(timeout=PATIENCE_S)[0] for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     counted, digests = zip(*[output.split()[-2:] for output in outputs], strict=True)
     assert sum(map(int, counted)) == 2 * len(SAMPLES)
@@ -150,7 +151,7 @@ def test_trainers_that_step_together_end_their_passes_together_however_tasks_are
 
 
 def test_the_task_of_a_killed_trainer_is_read_by_the_other(data, processes, port):
-    processes.master(port, "--task-timout-dur=1s")
+    processes.master(port, "--task-timout-dur=6s")  # longer than one that lives stands still
     dead = processes.reader(data, port, 1, "paced")
     assert dead.stdout.readline() == "0 0\n"
     dead.kill()
@@ -171,10 +172,10 @@ def test_a_killed_master_goes_on_from_its_state(data, processes, port, tmp_path)
     first.wait()
     second = processes.master(port, *flags)
     assert counts(port)["pass"] == 1
-    rest, _ = reader.communicate("\n" * 100, timeout=60)
+    rest, _ = reader.communicate("\n" * 100, timeout=PATIENCE_S)
     assert sorted(pairs_in("".join(seen) + rest)) == everything(2)
     second.terminate()
-    assert second.wait(timeout=10) == 128 + signal.SIGTERM
+    assert second.wait(timeout=PATIENCE_S) == 128 + signal.SIGTERM
 
 
 def test_a_corrupted_file_is_left_out_and_named_and_the_others_are_read(data, processes, port):
@@ -184,7 +185,7 @@ def test_a_corrupted_file_is_left_out_and_named_and_the_others_are_read(data, pr
     bad.write_bytes(content)
     master = processes.master(port, "--task-timeout-max=1")
     reader = processes.reader(data, port, 1)
-    out, _ = reader.communicate(timeout=60)
+    out, _ = reader.communicate(timeout=PATIENCE_S)
     assert [sample for _, sample in pairs_in(out)] == [sample for sample in SAMPLES if sample // 4 != 3]
     master.terminate()
     said, _ = master.communicate()
@@ -199,10 +200,10 @@ def test_a_taken_port_and_a_taken_state_file_are_named(processes, port, tmp_path
         ([f"--port={port + 1}", state], 1, f"the state file {tmp_path}/state is another master's"),
     ):
         second = processes.start("-m", "paddle", "master", *flags)
-        said, _ = second.communicate(timeout=60)
+        said, _ = second.communicate(timeout=PATIENCE_S)
         assert (second.returncode, words in said) == (status, True), said
     first.send_signal(signal.SIGINT)
-    assert first.wait(timeout=10) == 130
+    assert first.wait(timeout=PATIENCE_S) == 130
 
 
 def test_without_a_master_a_reader_fails_and_names_the_address(data, processes, port):
@@ -210,7 +211,7 @@ def test_without_a_master_a_reader_fails_and_names_the_address(data, processes, 
         "wait_for_pending", "timeout_sec=0.1, wait_for_pending"
     )
     reader = processes.start("-c", hurried, str(data), f"127.0.0.1:{port}", "1")
-    out, _ = reader.communicate(timeout=60)
+    out, _ = reader.communicate(timeout=PATIENCE_S)
     assert reader.returncode != 0
     assert f"the master at 127.0.0.1:{port} did not answer /v1/dataset" in out
 
@@ -222,7 +223,7 @@ def test_trainers_that_have_the_masters_token_read_and_others_are_told(data, pro
     processes.master(port, f"--token_file={token}")
     arguments = ("-c", READER, str(data), f"127.0.0.1:{port}", "2")
     stranger = processes.start(*arguments)
-    out, _ = stranger.communicate(timeout=60)
+    out, _ = stranger.communicate(timeout=PATIENCE_S)
     assert stranger.returncode != 0
     assert "serves trainers with a token only" in out
     assert sorted(lines_of(processes.start(*arguments, PADDLE_MASTER_TOKEN_FILE=str(token)))) == everything(2)
