@@ -1,6 +1,5 @@
 """Starts pservers and trainers as a user does by hand: by command line and environment."""
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -73,14 +72,17 @@ def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
 
 def naming(text: str) -> list[str]:
     """The processes, but for this one, that have it in a word of their command, or in their environment."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            with contextlib.suppress(OSError):
-                words = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
-                if text.encode() in words:
-                    found.append(entry.name)
-    return found
+    entries = (entry for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return [
+        entry.name for entry in entries if int(entry.name) != os.getpid() and text.encode() in _words(entry)
+    ]
+
+
+def _words(entry: Path) -> bytes:
+    try:
+        return (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""
 
 
 def line_of(process: subprocess.Popen[str], words: str) -> str:

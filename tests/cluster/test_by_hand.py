@@ -17,6 +17,7 @@ from tests.cluster.by_hand import (
     settings,
     trainer,
 )
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
@@ -105,6 +106,6 @@ def test_a_pserver_serves_whatever_its_standard_streams_are(tmp_path, streams) -
         try:
             text = TRAIN.replace("num_passes=6", "num_passes=1")
             outputs_of_all_well([trainer(tmp_path, text, **settings(["127.0.0.1"], port, 1))])
-            assert served.wait(60) == 0
+            assert served.wait(PATIENCE_S) == 0
         finally:
             served.kill()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import free_port
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
@@ -85,7 +86,7 @@ def test_rows_are_fetched_from_the_servers_that_have_them(tmp_path: Path) -> Non
     roles = [(role, id) for role in ("server", "trainer") for id in ("0", "1")]
     processes = [_started(tmp_path, role, id, endpoints) for role, id in roles]
     processes.append(_started(tmp_path, "local", "0", ""))
-    said = [each.communicate(timeout=180) for each in processes]
+    said = [each.communicate(timeout=PATIENCE_S) for each in processes]
     assert [each.returncode for each in processes] == [0] * 5, "\n".join(err for _, err in said)
     first, second, alone = (json.loads(out.splitlines()[-1]) for out, _ in said[2:])
     np.testing.assert_allclose(np.mean([first, second], axis=0), alone, rtol=1e-5)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cluster.by_hand import free_port
 from tests.fresh import copy_to, share_venv, venv_is_current
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
@@ -48,7 +49,7 @@ def finished(
         env=without_network(copy.parent / "dataset"),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=2 * PATIENCE_S,
         stdin=subprocess.DEVNULL,
     )
     print(done.stdout[-4000:], done.stderr[-4000:])

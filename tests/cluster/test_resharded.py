@@ -13,11 +13,11 @@ import pytest
 
 from tests.cluster.by_hand import HOSTS, NETWORK, assert_same, environment, free_port
 from tests.marks import on_demand
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 240.0
 
 # Every step passes some rows by. Trainer 0 keeps what it has at the end, and the averages of that.
 V2 = """

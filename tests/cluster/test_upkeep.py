@@ -20,7 +20,7 @@ from tests.cluster.over_ssh import ROOT_DIR, all_gone, left
 from tests.fresh import ROOT
 from tests.lab.cluster import Cluster
 from tests.launch.upkeep import wheels
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
 
@@ -69,7 +69,7 @@ class Shop:
 
     def install(self, *hosts: str, **how: Any) -> tuple[int, str]:
         with self.start(*hosts, **how) as done:
-            said, _ = done.communicate(timeout=120)
+            said, _ = done.communicate(timeout=PATIENCE_S)
         print(said)
         assert "Traceback" not in said
         return done.returncode, said
@@ -115,7 +115,7 @@ def test_an_installation_that_is_interrupted_says_so_and_leaves_nothing(shop, cl
     with shop.start("root@n1") as launcher:
         assert next(line for line in launcher.stdout if "checking that all can be imported" in line)
         launcher.send_signal(signal.SIGINT)
-        said, _ = launcher.communicate(timeout=30)
+        said, _ = launcher.communicate(timeout=PATIENCE_S)
     cluster.path("n1", "/srv/wait").unlink()
     assert launcher.returncode == 130
     assert "stopped by SIGINT: nodes end what they were doing; start again, and it goes on" in said

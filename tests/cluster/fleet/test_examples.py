@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import environment
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
@@ -30,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(command: list[str], folder: Path) -> None:
     told = environment(PADDLE_WITH_GLOO="1")
-    done = subprocess.run(command, cwd=folder, env=told, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=folder, env=told, capture_output=True, text=True, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import environment
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.cluster
 
@@ -131,7 +131,7 @@ def test_a_job_ends_well_with_its_trainers_and_says_so_last(folder) -> None:
     (folder / "log").mkdir()
     (folder / "log" / "workerlog.0").write_text("of an earlier job\n")
     job = launch(folder, "0")
-    _, said = job.communicate(timeout=60)
+    _, said = job.communicate(timeout=PATIENCE_S)
     assert job.returncode == 0, said
     assert "all workers exit, going to finish parameter server and heter_worker." in said
     assert said.splitlines()[-1].endswith("all parameter server are killed")
@@ -146,7 +146,7 @@ def test_a_job_ends_well_with_its_trainers_and_says_so_last(folder) -> None:
 
 def test_the_status_is_that_of_the_trainer_that_failed_and_its_words_are_shown(folder) -> None:
     job = launch(folder, "7")
-    _, said = job.communicate(timeout=60)
+    _, said = job.communicate(timeout=PATIENCE_S)
     assert job.returncode == 7
     assert "trainer-1 ended with status 7" in said
     assert "  | about to end" in said
@@ -166,7 +166,7 @@ def test_of_a_worker_that_is_killed_the_server_says_so_and_blames_no_other(folde
     logs = [folder / "log" / f"workerlog.{worker}" for worker in range(2)]
     until(lambda: all(map(stepped, logs)), "a step of both")
     os.kill(stepped(logs[id]), signal.SIGKILL)
-    _, said = job.communicate(timeout=60)
+    _, said = job.communicate(timeout=PATIENCE_S)
     assert job.returncode == 137
     assert f"trainer-{id} was killed by SIGKILL" in said
     served = (folder / "log" / "serverlog.0").read_text()
@@ -179,7 +179,7 @@ def test_who_ends_the_launcher_ends_every_process(folder, signum) -> None:
     job = launch(folder, "wait")
     until(lambda: len(pids(folder)) == 6, "all three processes and a child of each")
     os.kill(job.pid, signum)
-    job.communicate(timeout=30)
+    job.communicate(timeout=PATIENCE_S)
     assert job.returncode == (-signum if signum == signal.SIGKILL else 128 + signum)
     until(lambda: all(map(is_gone, pids(folder))), "no process is left")
 
@@ -190,7 +190,7 @@ def test_an_agent_that_is_killed_ends_every_process_and_is_told_with_its_machine
     children = [path.read_text() for path in Path(f"/proc/{job.pid}/task").glob("*/children")]
     for agent in map(int, " ".join(children).split()):
         os.kill(agent, signal.SIGKILL)
-    _, errors = job.communicate(timeout=30)
+    _, errors = job.communicate(timeout=PATIENCE_S)
     assert job.returncode == 1
     told = "127.0.0.1: its agent .* `dmesg .*; all processes of the job on this machine are stopped$"
     assert re.search(told, errors, re.MULTILINE), errors
@@ -223,7 +223,7 @@ def test_a_process_that_a_platform_has_placed_runs_the_program_itself(folder) ->
         env=environment(**dict.fromkeys(names, "3")),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_S,
     )
     assert done.stdout == "3 ['place.py', 'a']\n", done.stderr
 
@@ -238,7 +238,7 @@ def test_one_process_without_servers_just_runs_and_what_it_prints_is_shown(tmp_p
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     assert done.stdout == "trained as 0 of 1\n", done.stderr
     assert done.returncode == status
@@ -256,7 +256,7 @@ def test_what_it_prints_may_be_read_by_nobody_or_have_letters_that_a_locale_lack
         env=environment(PYTHONIOENCODING="ascii"),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     started, *rest = done.stderr.splitlines()
     assert (started.partition(": ")[0], rest) == ("paddle.distributed.launch", ["status 0"])

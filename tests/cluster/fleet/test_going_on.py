@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import environment, free_port
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
@@ -36,7 +37,7 @@ def dispatched(package: Path, hosts: int, ports_num: int, *words: str) -> np.nda
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     logs = [(package / "log" / f"node-{node}" / "train.log").read_text() for node in range(hosts)]
@@ -61,7 +62,7 @@ def test_it_goes_on_as_one_process_would_have_on_other_servers(
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     np.testing.assert_allclose(np.concatenate([begun, found]), losses(alone.stdout), rtol=1e-5)
     assert len(found) == STEPS - FIRST

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.by_hand import environment
+from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.cluster, pytest.mark.thorough]
 
@@ -41,7 +42,7 @@ def launched(folder: Path, servers: int, *words: str) -> str:
         env=environment(PADDLE_WITH_GLOO="1"),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     logs = "".join(path.read_text() for path in (folder / "log").glob("*log.*"))
     assert done.returncode == 0, done.stderr + logs

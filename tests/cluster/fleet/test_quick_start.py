@@ -17,6 +17,7 @@ import pytest
 
 from tests.cluster.by_hand import environment, free_port
 from tests.marks import on_demand
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
@@ -88,7 +89,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     folder = job(tmp_path_factory.mktemp("alone") / "job", program("sync", batches))
     told = environment(BATCH=str(2 * BATCH), LINES=str(LINES))
     done = subprocess.run(
-        [sys.executable, "train.py"], cwd=folder, env=told, capture_output=True, text=True, timeout=120
+        [sys.executable, "train.py"], cwd=folder, env=told, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert done.returncode == 0, done.stderr
     return learned(folder, done.stdout)
@@ -101,7 +102,7 @@ def launched(folder: Path, text: str, **told: str) -> Learned:
         env=environment(**{"LINES": str(LINES), **told}),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1].endswith("server are killed")
@@ -167,7 +168,7 @@ def test_programs_of_later_generations_are_dispatched_like_any_others(program: s
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     log = (package / "log" / "node-0" / "train.log").read_text()

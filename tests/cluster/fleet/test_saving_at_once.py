@@ -9,6 +9,7 @@ import pytest
 
 import paddle
 from tests.cluster.by_hand import environment
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
@@ -60,7 +61,7 @@ def launched(folder: Path, begins: str, saves: str) -> list[list[float]]:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE_S,
     )
     logs = [(folder / "log" / f"workerlog.{worker}").read_text() for worker in range(2)]
     assert done.returncode == 0, done.stderr + "".join(logs)

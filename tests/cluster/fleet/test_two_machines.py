@@ -19,7 +19,7 @@ import pytest
 
 from tests.cluster.by_hand import HOSTS, environment, free_port, outputs_of
 from tests.marks import on_demand
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.cluster
 
@@ -102,7 +102,7 @@ def losses(text: str) -> np.ndarray:
 
 def test_in_step_two_machines_learn_what_one_process_does(machines: dict[str, Path]) -> None:
     alone = subprocess.run(
-        [sys.executable, str(PROGRAM)], env=environment(), capture_output=True, text=True, timeout=60
+        [sys.executable, str(PROGRAM)], env=environment(), capture_output=True, text=True, timeout=PATIENCE_S
     )
     (first, said, of_first), (second, _, of_second) = launched(machines)
     assert (first, second, alone.returncode) == (0, 0, 0), said + alone.stderr
@@ -123,7 +123,7 @@ def test_a_worker_that_fails_ends_the_job_on_both_and_both_say_why(machines: dic
 
 def test_machines_that_nobody_lists_meet_and_learn_what_one_process_does(machines: dict[str, Path]) -> None:
     alone = subprocess.run(
-        [sys.executable, str(PROGRAM)], env=environment(), capture_output=True, text=True, timeout=60
+        [sys.executable, str(PROGRAM)], env=environment(), capture_output=True, text=True, timeout=PATIENCE_S
     )
     jobs = met(machines, master(), *UNLISTED)
     said, of_second = outputs_of(jobs)

@@ -11,11 +11,11 @@ import pytest
 
 from tests.cluster.by_hand import HOSTS, environment, free_port
 from tests.cluster.programs.checkpointed import EPOCHS, RATE, ROWS, STEPS, batch_of
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "checkpointed.py"
-WITHIN_S = 60.0
 Process = subprocess.Popen[str]
 
 
@@ -70,7 +70,7 @@ def test_a_job_that_was_killed_goes_on_in_all_trainers_behind_one_checkpoint(tmp
             wait_for(trainer, "step 0 3")  # checkpoint 1 is of step 2
     (tmp_path / "checkpoint_1" / "trainer_1" / "step_id").write_text("5\n")  # of one that broke off
     with job(tmp_path) as processes:
-        said = [process.communicate(timeout=WITHIN_S) for process in processes]
+        said = [process.communicate(timeout=PATIENCE_S) for process in processes]
         assert [process.returncode for process in processes] == [0, 0, 0], said
     steps = [[line for line in out.splitlines() if line.startswith("step")] for out, _ in said[1:]]
     assert steps[0] == steps[1]

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import HOSTS, RUNTIME, environment, free_port
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.cluster
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "fluid_dist.txt"
-WITHIN_S = 60.0
 HOUSES, RATE = 500, 0.001
 LINE = re.compile(r"step 10, loss: \[(\d+\.\d+)\]\n")
 
@@ -85,7 +85,7 @@ def test_the_documents_line_is_on_both_trainers_and_every_process_ends_by_itself
     trainers = [
         begin(home, PADDLE_TRAINING_ROLE="TRAINER", PADDLE_TRAINER_ID=str(id), **shared) for id in range(2)
     ]
-    said = [process.communicate(timeout=WITHIN_S) for process in (*trainers, *servers)]
+    said = [process.communicate(timeout=PATIENCE_S) for process in (*trainers, *servers)]
     assert [process.returncode for process in (*trainers, *servers)] == [0] * 4, said
     assert_learned_together(home, [out for out, _ in said[:2]])
     for (_, errors), host in zip(said[2:], HOSTS, strict=True):
@@ -99,7 +99,7 @@ def test_servers_that_are_told_to_end_do_so_in_order(home: Path) -> None:
         assert "listens on" in process.stderr.readline()
     servers[0].send_signal(signal.SIGTERM)
     servers[1].send_signal(signal.SIGINT)
-    assert [process.wait(WITHIN_S) for process in servers] == [0, 0]
+    assert [process.wait(PATIENCE_S) for process in servers] == [0, 0]
 
 
 def test_the_same_program_is_dispatched_like_any_other_and_finds_the_ports_of_its_pservers(
@@ -115,7 +115,7 @@ def test_the_same_program_is_dispatched_like_any_other_and_finds_the_ports_of_it
         env=environment(PADDLE_DATASET_HOME=str(home), PADDLE_DATASET_LOCAL="1"),
         capture_output=True,
         text=True,
-        timeout=WITHIN_S,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     logs = [path.read_text() for path in package.glob("log/node-*/train.log")]
