@@ -101,7 +101,7 @@ def test_a_cable_that_is_whole_again_before_the_lease_has_run_out_costs_a_pause(
     arrived = job.package / "log" / "node-1" / "train.log"
     until(arrived.exists, "lines of n2")
     cluster.cut("n2")
-    threading.Event().wait(3.0)
+    threading.Event().wait(2.0)
     size = arrived.stat().st_size
     cluster.plug("n2")
     until(lambda: arrived.stat().st_size > size + 100, "lines of n2 again")

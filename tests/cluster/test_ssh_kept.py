@@ -57,8 +57,8 @@ HASTY = """
 from functools import partial
 from paddle._launch import launch
 from paddle._launch.backends import node
-node.LEASE_S = 13.0
-launch.Limits = partial(launch.Limits, silence_s=4.0)
+node.LEASE_S = 16.0
+launch.Limits = partial(launch.Limits, silence_s=6.0)
 """
 KEEPS = ("--shard_data=words", "--snapshot_dir=kept", "--snapshot_period=7", "--max_restart=2")
 PRINTS = """

@@ -122,7 +122,7 @@ def pids(folder: Path) -> list[int]:
 
 def is_gone(pid: int) -> bool:
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1] in (["Z"], ["X"], [])
     except OSError:
         return True
 
