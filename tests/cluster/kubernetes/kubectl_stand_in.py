@@ -314,7 +314,9 @@ def delete() -> None:
 def end(folder: Path) -> None:
     """Take a pod away, also one that another call is about to start, or that does not end when asked to."""
     told, began = folder / "pid", time.monotonic()
-    while not (told.exists() or (FOLDER / "waits").exists()) and time.monotonic() < began + 10:
+    while folder.exists() and not (told.exists() or (FOLDER / "waits").exists()):
+        if time.monotonic() > began + 10:
+            break
         time.sleep(0.02)
     if told.exists() and ended(folder) is None:
         pid = int(told.read_text())
