@@ -32,12 +32,15 @@ from paddle._pserver.shard.ending import Outcome
 from paddle._pserver.shard.roster import Standing
 from paddle._pserver.shard.shard import Shard
 from paddle._pserver.snapshots.recovery import Kept
+from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import Gate, Token
 from paddle._pserver.trust.tls import Certificate
 from tests.ports import LOOKED_AMONG, are_held, hold
 from tests.waiting import PATIENCE_S, until
+
+from .hurried import Hurried
 
 HOSTS = ("127.0.0.1", "127.0.0.2")
 TIMEOUT_S = PATIENCE_S
@@ -131,9 +134,19 @@ Start = Callable[..., Pservers]
 
 
 @pytest.fixture
-def start_pservers() -> Iterator[Start]:
+def hurried(monkeypatch: pytest.MonkeyPatch) -> Hurried:
+    """Trainers come to shards by such a time."""
+    made = Hurried()
+    monkeypatch.setattr("paddle._pserver.trainer.approach.time", made)
+    monkeypatch.setattr("paddle._pserver.trainer.meeting.Deadline", partial(Deadline, read=made.monotonic))
+    return made
+
+
+@pytest.fixture
+def start_pservers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """``start(hosts=1, ports_num=1, ports_num_for_sparse=0, num_gradient_servers=1,
-    barrier_timeout_s=...)``."""
+    barrier_timeout_s=...)``. A shard that has a name is met by it, however slow the machine is."""
+    monkeypatch.setattr("paddle._pserver.trainer.approach.NEAR_S", TIMEOUT_S)
     with ExitStack() as stack:
 
         def start(

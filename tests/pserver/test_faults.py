@@ -40,6 +40,7 @@ from paddle._pserver.trainer.remote import RemoteExchange
 from tests.waiting import until
 
 from .conftest import DENSE_ONLY, MODEL, ONES, TIMEOUT_S, Pservers, Start, start, update, values_of
+from .hurried import LONG_S, Hurried
 
 
 @pytest.mark.parametrize(
@@ -173,8 +174,8 @@ def test_shards_that_have_not_applied_the_same_steps_are_named(start_pservers: S
 def damaged(start_pservers: Start) -> Iterator[tuple[Pservers, Client]]:
     """A pserver that is ready, and the client of its only trainer."""
     pservers = start_pservers()
-    client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=10, notice=lambda text: None)
-    client.connect(Deadline(10))
+    client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=TIMEOUT_S, notice=lambda text: None)
+    client.connect(Deadline(TIMEOUT_S))
     client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="hello")
     client.receive()
     client.send(Declare(DENSE_ONLY, update(), 0, 1), asking="declare")
@@ -210,8 +211,8 @@ def test_a_damaged_push_closes_the_session_and_leaves_the_parameters(
 @pytest.mark.parametrize("data", [b"\0" * 100, b"GET / HTTP/1.1\r\n\r\n" * 4, b"PDPS" + b"\xff" * 60])
 def test_bytes_that_are_no_frame_close_one_session_only(start_pservers: Start, data: bytes) -> None:
     pservers = start_pservers()
-    client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=10, notice=lambda text: None)
-    client.connect(Deadline(10))
+    client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=TIMEOUT_S, notice=lambda text: None)
+    client.connect(Deadline(TIMEOUT_S))
     assert client._socket is not None
     client._socket.sendall(data)
     with pytest.raises(Exception, match=r"protocol|damaged"):
@@ -245,32 +246,32 @@ def test_a_trainer_that_reads_slowly_gets_everything(start_pservers: Start) -> N
 
 
 def test_a_crowd_that_never_says_hello_is_bounded_and_a_trainer_comes_in_after_it(
-    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+    start_pservers: Start, monkeypatch: pytest.MonkeyPatch, hurried: Hurried
 ) -> None:
     monkeypatch.setattr("paddle._pserver.service.hub.MAX_STRANGERS", 1)
     pservers = start_pservers()
     crowd = [Client("127.0.0.1", pservers.port, "s", call_timeout_s=9, notice=lambda _: None) for _ in "abc"]
     for stranger in crowd[:2]:
-        stranger.connect(Deadline(10))
+        stranger.connect(Deadline(TIMEOUT_S))
     with pytest.raises(ShardUnreachable, match="crowded"):
-        crowd[2].connect(Deadline(0.3))
+        crowd[2].connect(hurried.deadline())
     for stranger in crowd:
         stranger.close()
     assert pservers.train(start)
 
 
 def test_a_shard_that_is_up_hears_hello_while_the_trainer_waits_for_another(
-    start_pservers: Start, monkeypatch: pytest.MonkeyPatch
+    start_pservers: Start, hurried: Hurried
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.trainer.approach._FIRST_NOTICE_S", 0.1)
     pservers = start_pservers()
     joined = threading.Event()
+    trainers = pservers.hubs[0].shard.roster.trainers
 
     def waiting(text: str) -> None:
-        if pservers.call(lambda: pservers.hubs[0].shard.roster.trainers[0].session) is not None:
-            joined.set()
+        until(lambda: pservers.call(lambda: trainers[0].session) is not None, "the other shard to hear it")
+        joined.set()
 
-    exchange = pservers.exchange(0, ports_num=2, connect_timeout_s=1.0, notice=waiting)
+    exchange = pservers.exchange(0, ports_num=2, connect_timeout_s=LONG_S, notice=waiting)
     with pytest.raises(ShardUnreachable, match=f":{pservers.port + 1} after"):
         start(exchange)
     exchange.close("it could not start")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import socket
 import sys
 import threading
@@ -44,7 +45,8 @@ from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.remote import RemoteExchange
 from tests.waiting import until
 
-from ..conftest import start
+from ..conftest import TIMEOUT_S, start
+from ..hurried import LONG_S, Hurried
 
 TERMINAL = "\x1b]0;title\x07\x1b[2Jall\n\ris well\x9b1m"
 LAST_WORDS = failure(TrainerLost("trainer 1 failed"))
@@ -112,7 +114,7 @@ def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.M
     monkeypatch.setattr("paddle._pserver.trainer.client._PARTING_S", 0.1)
     with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=600, notice=lambda text: None)
-        client.connect(Deadline(10))
+        client.connect(Deadline(TIMEOUT_S))
         assert client._socket is not None
         client._socket.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -127,17 +129,18 @@ def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.M
         assert time.monotonic() - began < 10
 
 
-def test_a_server_that_was_given_up_is_not_heard_out() -> None:
+def test_a_server_that_was_given_up_is_not_heard_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddle._pserver.trainer.client._PARTING_S", 4 * TIMEOUT_S)
     with silent(f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()) as port:
         client = Client("127.0.0.1", port, "shard", call_timeout_s=0.1, notice=lambda text: None)
-        client.connect(Deadline(10))
+        client.connect(Deadline(TIMEOUT_S))
         client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
         with pytest.raises(ShardUnreachable, match="no answer came"):
             client.receive()
         began = time.monotonic()
         client.say_goodbye(Goodbye("gave up"))
         client.part()
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < TIMEOUT_S
 
 
 def test_replies_that_come_in_one_piece_are_all_heard() -> None:
@@ -145,8 +148,8 @@ def test_replies_that_come_in_one_piece_are_all_heard() -> None:
     frames = [pieces(*encode(message)) for message in (Waiting("waiting for others"), Welcome(600.0))]
     notices: list[str] = []
     with silent(head + b"".join(b"".join(group) for frame in frames for group in frame)) as port:
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=notices.append)
-        client.connect(Deadline(10))
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=TIMEOUT_S, notice=notices.append)
+        client.connect(Deadline(TIMEOUT_S))
         client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
         assert client.receive() == Welcome(600.0)
         client.close()
@@ -169,8 +172,8 @@ def test_the_end_of_a_connection_is_seen_behind_what_nobody_has_read(
     body = [memoryview(b"values that nobody needs")]
     frames = [*pieces(*encode(Answer(7)), body), *pieces(*encode(last))]
     with silent(head + b"".join(b"".join(group) for group in frames), ends=True) as port:
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
-        client.connect(Deadline(10))
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=TIMEOUT_S, notice=lambda text: None)
+        client.connect(Deadline(TIMEOUT_S))
         until(client.is_broken, "that it has ended is seen")
         with pytest.raises(error, match=says):
             client.hear_out()
@@ -182,8 +185,8 @@ def test_a_failure_is_heard_behind_an_answer_and_that_is_still_there_to_be_read(
     body = b"values that somebody needs"
     frames = [*pieces(*encode(Answer(7)), [memoryview(body)]), *pieces(*encode(LAST_WORDS))]
     with silent(head + b"".join(b"".join(group) for group in frames)) as port:
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
-        client.connect(Deadline(10))
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=TIMEOUT_S, notice=lambda text: None)
+        client.connect(Deadline(TIMEOUT_S))
 
         def is_heard() -> bool:
             try:
@@ -204,8 +207,8 @@ def test_what_is_for_whoever_asked_is_left_to_them(said: Any) -> None:
     head = f"HTTP/1.1 101 Switching Protocols\r\nUpgrade: {UPGRADE}\r\n\r\n".encode()
     frames = [*pieces(*encode(said)), *pieces(*encode(Answer(7)))]
     with silent(head + b"".join(b"".join(group) for group in frames)) as port:
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=lambda text: None)
-        client.connect(Deadline(10))
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=TIMEOUT_S, notice=lambda text: None)
+        client.connect(Deadline(TIMEOUT_S))
         until(client._peek, "it to come")
         client.hear_ahead()
         with contextlib.suppress(NotCounted):
@@ -219,8 +222,8 @@ def test_what_a_pserver_tells_commands_no_terminal(reply: Failure) -> None:
     frames = [*pieces(*encode(Waiting(TERMINAL))), *pieces(*encode(reply))]
     notices: list[str] = []
     with silent(head + b"".join(b"".join(group) for group in frames)) as port:
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=10, notice=notices.append)
-        client.connect(Deadline(10))
+        client = Client("127.0.0.1", port, "shard", call_timeout_s=TIMEOUT_S, notice=notices.append)
+        client.connect(Deadline(TIMEOUT_S))
         client.send(Hello(PROTOCOL, 0, 1, "dense"), asking="to let this trainer in")
         with pytest.raises(PserverError) as told:
             client.receive()
@@ -262,31 +265,31 @@ def test_another_service_on_the_port_is_told_apart_at_once() -> None:
         start(alone(port))
 
 
-def test_connecting_waits_for_a_pserver_and_says_so_then_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddle._pserver.trainer.approach._FIRST_NOTICE_S", 0.1)
-    monkeypatch.setattr("paddle._pserver.trainer.approach._RETRY_S", 0.01)
-    listener = listen("127.0.0.1", 0)
-    port = listener.getsockname()[1]
-    listener.close()
+@pytest.fixture
+def nobody() -> Iterator[int]:
+    """The port of somebody that does not listen, and that nobody else has."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+def test_connecting_waits_for_a_pserver_and_says_so_then_gives_up(nobody: int, hurried: Hurried) -> None:
     notices: list[str] = []
-    with pytest.raises(ShardUnreachable, match=rf"no pserver answers at 127\.0\.0\.1:{port} after"):
-        start(alone(port, connect_timeout_s=0.4, notice=notices.append))
-    assert f"waiting for pserver 127.0.0.1:{port} for 0 s" in notices
+    with pytest.raises(ShardUnreachable, match=rf"no pserver answers at 127\.0\.0\.1:{nobody} after"):
+        start(alone(nobody, connect_timeout_s=LONG_S, notice=notices.append))
+    assert re.fullmatch(rf"waiting for pserver 127\.0\.0\.1:{nobody} for \d+ s", notices[0])
 
 
-def test_one_that_listens_on_another_device_of_the_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_listens_on_another_device_of_the_machine_is_told(
+    nobody: int, hurried: Hurried, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As where ``paddle pserver --nics=eth0`` is started, and trainers look for it at 127.0.0.1."""
-    monkeypatch.setattr("paddle._pserver.trainer.approach._FIRST_NOTICE_S", 0.1)
-    monkeypatch.setattr("paddle._pserver.trainer.approach._RETRY_S", 0.01)
     monkeypatch.setattr("paddle._pserver.trust.nearby.elsewhere", lambda host, port: ["192.0.2.2"])
-    with contextlib.closing(listen("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
     notices: list[str] = []
     with pytest.raises(NobodyListens, match=r"One of this machine listens at 192\.0\.2\.2: its --nics"):
-        start(alone(port, connect_timeout_s=0.4, notice=notices.append))
-    assert (
-        f"waiting for pserver 127.0.0.1:{port} for 0 s (one of this machine listens at 192.0.2.2)" in notices
-    )
+        start(alone(nobody, connect_timeout_s=LONG_S, notice=notices.append))
+    elsewhere = r"\(one of this machine listens at 192\.0\.2\.2\)"
+    assert re.fullmatch(rf"waiting for pserver 127\.0\.0\.1:{nobody} for \d+ s {elsewhere}", notices[0])
 
 
 class Parts(io.StringIO):
@@ -301,28 +304,24 @@ class Parts(io.StringIO):
         return len(text)
 
 
-def test_each_notice_is_a_line_whichever_other_shard_has_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddle._pserver.trainer.approach._FIRST_NOTICE_S", 0.1)
-    monkeypatch.setattr("paddle._pserver.trainer.approach._RETRY_S", 0.01)
+def test_each_notice_is_a_line_whichever_other_shard_has_one_too(
+    nobody: int, hurried: Hurried, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parts = Parts()
     monkeypatch.setattr(sys, "stderr", parts)
-    listener = listen("127.0.0.1", 0)
-    port = listener.getsockname()[1]
-    listener.close()
     with pytest.raises(ShardUnreachable):
-        start(alone(port, connect_timeout_s=0.4))
+        start(alone(nobody, connect_timeout_s=LONG_S))
     said = [part for part in parts.written if part]
     assert said
     assert all(part.startswith("waiting for pserver ") and part.endswith("\n") for part in said)
 
 
 @pytest.mark.parametrize("insists", [False, True])
-def test_who_gives_up_at_once_is_not_told_to_wait_longer(insists: bool) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # where nothing listens, nor will
-        port = taken.getsockname()[1]
-        client = Client("127.0.0.1", port, "shard", call_timeout_s=1, notice=lambda text: None)
-        with pytest.raises(NobodyListens) as raised:
-            client.connect(Deadline(0.3 if insists else 60), insists=insists)
-    assert f"no pserver answers at 127.0.0.1:{port}" in str(raised.value)
+def test_who_gives_up_at_once_is_not_told_to_wait_longer(
+    nobody: int, hurried: Hurried, insists: bool
+) -> None:
+    client = Client("127.0.0.1", nobody, "shard", call_timeout_s=1, notice=lambda text: None)
+    with pytest.raises(NobodyListens) as raised:
+        client.connect(hurried.deadline(), insists=insists)
+    assert f"no pserver answers at 127.0.0.1:{nobody}" in str(raised.value)
     assert ("raise connect_timeout" in str(raised.value)) is insists

@@ -201,6 +201,7 @@ def test_a_shard_that_begins_to_serve_late_is_met_by_its_name(
     by_port = Approach._by_port
 
     def then_goes_on(approach: Approach, deadline: float) -> Arrived:
+        monkeypatch.setattr("paddle._pserver.trainer.approach.NEAR_S", TIMEOUT_S)
         given_up.set()
         return by_port(approach, deadline)
 
@@ -297,7 +298,7 @@ def test_a_name_is_not_seen_from_another_network(start_pservers: Start) -> None:
         ["unshare", "-rn", sys.executable, "-c", IN_ANOTHER_NETWORK, str(pservers.port)],
         env={**os.environ, "PYTHONPATH": str(RUNTIME)},
         check=True,
-        timeout=60,
+        timeout=TIMEOUT_S,
     )
 
 
@@ -311,7 +312,7 @@ def test_every_shard_process_has_a_name_and_gives_it_back() -> None:
         exchange.start(test_service.MODEL, update(), test_service.VALUES)
         assert families(exchange) == {socket.AF_UNIX}
         exchange.close()
-        _, log = process.communicate(timeout=20)
+        _, log = process.communicate(timeout=TIMEOUT_S)
         assert process.returncode == 0, log
         assert "trainer 0 joined from 127.0.0.1 (same machine)" in log
     for port in range(options["port"], options["port"] + 3):
@@ -330,7 +331,7 @@ def test_a_pserver_whose_name_is_taken_says_so_and_serves_over_tcp() -> None:
             exchange.start(test_service.MODEL[:1], update(), {"w": test_service.VALUES["w"]})
             assert families(exchange) == {socket.AF_INET}
             exchange.close()
-            _, log = process.communicate(timeout=20)
+            _, log = process.communicate(timeout=TIMEOUT_S)
     assert f"127.0.0.1:{port}: another process has the name of its unix socket" in log
     assert process.returncode == 0
 
@@ -341,5 +342,5 @@ def test_a_shard_without_a_name_serves_as_before() -> None:
         with closing(socket.socket(socket.AF_UNIX)) as free:
             free.bind(f"\0paddle-pserver-127.0.0.1-{options['port']}")
         process.send_signal(signal.SIGTERM)
-        _, log = process.communicate(timeout=20)
+        _, log = process.communicate(timeout=TIMEOUT_S)
     assert "another process" not in log
