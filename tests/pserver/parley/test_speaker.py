@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import socket
 import threading
@@ -20,7 +22,7 @@ from paddle._pserver.parley.speaker import Speaker
 from paddle._pserver.tasks.handshake import Proof
 from paddle._pserver.trust.auth import Token
 from tests.together import together
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 Place = tuple[str, int]
 
@@ -53,7 +55,8 @@ def test_who_lives_is_waited_for_beyond_all_patience_and_is_told_of() -> None:
     said: list[str] = []
     with hosting() as place:
         presence = Presence(line(place, 1), [Seat("worker", 2, 1)], beat_s=0.01)
-        clock = iter(float(n) for n in range(0, 10**6, 10))  # each look is ten seconds later
+        until(lambda: presence.was_met, "the other to be heard of")
+        clock = itertools.count(0.0, 10.0)  # each look is ten seconds later
         first = speaker(place, 0, patience_s=1.0, notice=said.append, clock=lambda: next(clock))
         first._poll_s = 0.05
         found: list[Any] = []
@@ -62,7 +65,7 @@ def test_who_lives_is_waited_for_beyond_all_patience_and_is_told_of() -> None:
         until(lambda: said, "a word of whom it waits for")
         assert said[0].startswith("worker 0 waits for worker 1, for ")
         assert speaker(place, 1).exchange([b"b"]) == [b"a", b"b"]
-        waiting.join(30)
+        waiting.join(PATIENCE_S)
         assert found == [b"a", b"b"]
         assert len(said) == 1
         presence.leave()
@@ -96,8 +99,9 @@ def test_without_whom_the_job_goes_on_it_is_waited_for_no_more_as_soon_as_that_i
     ]
     said: list[str] = []
     with hosting(news=ear, seats_of=lambda trainer: [Seat("worker", 3, trainer)]) as place:
-        clock = iter(float(n) for n in range(0, 10**6, 10))
-        both = [speaker(place, rank, 3, clock=lambda: next(clock), notice=said.append) for rank in range(2)]
+        clock = itertools.count(0.0, 10.0)
+        how: dict[str, Any] = {"patience_s": math.inf, "clock": lambda: next(clock), "notice": said.append}
+        both = [speaker(place, rank, 3, **how) for rank in range(2)]
         both[0]._poll_s = both[1]._poll_s = 0.05
         found: list[Any] = []
         turns = [lambda each=each: each.exchange([b"x"]) for each in both]
@@ -105,7 +109,7 @@ def test_without_whom_the_job_goes_on_it_is_waited_for_no_more_as_soon_as_that_i
         waiting.start()
         until(lambda: said, "a word of whom it waits for")
         os.write(mouth, b"\n".join(words) + b"\n")
-        waiting.join(30)
+        waiting.join(PATIENCE_S)
         os.close(mouth)
     os.close(ear)
     assert found == [[b"x", b"x", None]] * 2
@@ -121,7 +125,7 @@ def test_one_that_is_started_again_and_comes_too_late_is_told_so() -> None:
         with pytest.raises(RankMissing, match="worker 0 has met the others more often"):
             until(lambda: speaker(place, 1).exchange([b""]) and None, "it to be told")
         both[1].exchange([b""])
-        first.join(30)
+        first.join(PATIENCE_S)
 
 
 def test_nobody_at_the_place_is_an_error_that_names_it() -> None:
