@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import gc
 import mmap
@@ -20,7 +21,7 @@ import pytest
 from paddle._pserver.memory import region
 from paddle._pserver.protocol.messages import Lies
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
+RUNTIME = Path(__file__).parents[3] / "runtime"
 SIZE = 3 * mmap.PAGESIZE + 100
 
 
@@ -88,14 +89,15 @@ def test_nobody_can_cut_it_off_or_unseal_it() -> None:
 def test_it_is_given_back_as_soon_as_nobody_uses_it() -> None:
     made = region.make(SIZE)
     assert made is not None and made.lies is not None
-    descriptor, array = made.lies.descriptor, made.array(np.uint8, 0, 1)
+    where, array = Path(f"/proc/self/fd/{made.lies.descriptor}"), made.array(np.uint8, 0, 1)
+    inode = made.lies.inode
     del made
     gc.collect()
-    os.fstat(descriptor)
+    assert where.stat().st_ino == inode
     del array
     gc.collect()
-    with pytest.raises(OSError):
-        os.fstat(descriptor)
+    with contextlib.suppress(FileNotFoundError):
+        assert where.stat().st_ino != inode, "its number is another's by now, or nobody's"
 
 
 def test_it_outlives_the_process_that_made_it() -> None:
@@ -173,11 +175,12 @@ def refuse(*args: object) -> None:
 def test_where_the_system_refuses_there_is_none_and_nothing_is_left(
     monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
+    gc.collect()  # what earlier tests have left may close files at any time
     before = set(Path("/proc/self/fd").iterdir())
     with monkeypatch.context() as patch:
         patch.setattr(call, refuse)
         assert region.make(SIZE) is None
-    assert set(Path("/proc/self/fd").iterdir()) == before
+    assert set(Path("/proc/self/fd").iterdir()) <= before
 
 
 def test_a_limit_on_sizes_is_no_error() -> None:

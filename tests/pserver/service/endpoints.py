@@ -9,8 +9,9 @@ from typing import Any
 
 from paddle._pserver.service.endpoint import EndpointOptions, serve
 from paddle._pserver.trainer.remote import RemoteExchange
+from tests.waiting import PATIENCE_S
 
-TIMEOUT_S = 120.0  # for a busy machine
+TIMEOUT_S = PATIENCE_S
 
 
 class Endpoints:

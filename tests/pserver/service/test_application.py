@@ -11,11 +11,11 @@ import pytest
 
 from paddle._engine.exchange import Exchange
 
-from ..conftest import ONES, Pservers, Start, start
+from ..conftest import ONES, TIMEOUT_S, Pservers, Start, start
 
 
 def get(pservers: Pservers, path: str) -> bytes:
-    with urllib.request.urlopen(f"http://127.0.0.1:{pservers.port}{path}", timeout=10) as response:
+    with urllib.request.urlopen(f"http://127.0.0.1:{pservers.port}{path}", timeout=TIMEOUT_S) as response:
         return bytes(response.read())
 
 

@@ -15,6 +15,7 @@ from paddle._pserver.protocol.messages import Goodbye
 from paddle._pserver.service.ear import Ear, Word
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.process import _heed
+from tests.waiting import PATIENCE_S
 
 from ..shard.test_arrival import joined
 from ..talk import update
@@ -85,7 +86,7 @@ def test_who_is_told_to_stop_hears_first_what_was_said_of_why_and_came_later(pip
         while len(said) < 2:
             await asyncio.sleep(0)
 
-    asyncio.run(asyncio.wait_for(stop(), 30))
+    asyncio.run(asyncio.wait_for(stop(), PATIENCE_S))
     os.close(mouth)
     assert said == ["trainer-1 was killed", "the pserver was told to stop"]
 

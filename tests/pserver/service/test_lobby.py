@@ -17,11 +17,9 @@ from paddle._pserver.service import lobby
 from paddle._pserver.service.refusals import Refusals
 from paddle._pserver.trust.auth import Token
 from tests.collecting import collecting_nothing
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from ..conftest import ONES, Pservers, Start, free_ports, start
-
-DEADLINE_S = 20.0
 
 
 @pytest.fixture
@@ -31,7 +29,7 @@ def opened() -> Iterator[Callable[..., socket.socket]]:
 
         def open(pservers: Pservers, source: str = "127.0.0.1") -> socket.socket:
             place = ("127.0.0.1", pservers.port)
-            return stack.enter_context(socket.create_connection(place, DEADLINE_S, (source, 0)))
+            return stack.enter_context(socket.create_connection(place, PATIENCE_S, (source, 0)))
 
         yield open
 
@@ -165,11 +163,11 @@ def test_nothing_of_it_is_left_when_it_closes_not_even_of_one_that_has_just_come
 
     async def run() -> None:
         opened = lobby.Lobby(asyncio.Protocol, Refusals(logging.getLogger("paddle.pserver"), "shard"))
-        (listener,) = free_ports(("127.0.0.1",), 1)
+        (listener,) = free_ports(("127.0.0.1",), 1, is_given=True)
         place = listener.getsockname()
         opened.open(listener)
         with ExitStack() as stack:
-            come = [stack.enter_context(socket.create_connection(place, DEADLINE_S)) for _ in range(9)]
+            come = [stack.enter_context(socket.create_connection(place, PATIENCE_S)) for _ in range(9)]
             while opened._callers.keys() != {3, 4, 5, 6, 7, 8}:
                 await asyncio.sleep(0)
             await opened.close()
@@ -177,7 +175,7 @@ def test_nothing_of_it_is_left_when_it_closes_not_even_of_one_that_has_just_come
             assert not opened._callers
             assert all(is_closed(connection) for connection in come)
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(place, DEADLINE_S)
+            socket.create_connection(place, PATIENCE_S)
 
     asyncio.run(run())
 
@@ -230,7 +228,7 @@ def test_what_is_no_http_is_answered_in_few_words_and_the_log_hears_only_so_ofte
 
 
 def test_a_page_is_shown_over_a_connection_that_stays(start_pservers: Start) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", start_pservers().port, timeout=DEADLINE_S)
+    connection = http.client.HTTPConnection("127.0.0.1", start_pservers().port, timeout=PATIENCE_S)
     for _ in range(3):
         connection.request("GET", "/healthz")
         assert connection.getresponse().read() == b"ok\n"

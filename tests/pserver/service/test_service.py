@@ -27,7 +27,7 @@ from tests.waiting import PATIENCE_S
 
 from ..conftest import HOSTS, free_ports, update
 
-RUNTIME = Path(__file__).parents[2] / "runtime"
+RUNTIME = Path(__file__).parents[3] / "runtime"
 MODEL = (ParameterSpec(name="w", shape=(3000,)), ParameterSpec(name="t", shape=(9, 2), sparse=True))
 VALUES = {p.name: np.ones(p.shape, np.float32) for p in MODEL}
 
@@ -94,13 +94,13 @@ def children_of(process: subprocess.Popen[str]) -> list[int]:
 
 
 def ended(pid: int) -> bool:
-    """Whether a process that is no child of ours is gone, or goes within seconds."""
+    """Whether a process that is no child of ours is gone, or goes."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return True
     try:
-        return bool(select.select([descriptor], [], [], 10)[0])
+        return bool(select.select([descriptor], [], [], PATIENCE_S)[0])
     finally:
         os.close(descriptor)
 
@@ -214,7 +214,7 @@ def test_a_pserver_that_dies_takes_the_others_along() -> None:
 
 
 def test_a_taken_port_is_told_with_its_holder_before_anything_is_served() -> None:
-    first, taken = free_ports(HOSTS[:1], 2)
+    first, taken = free_ports(HOSTS[:1], 2, is_given=True)
     port = first.getsockname()[1]
     first.close()
     served: list[object] = []

@@ -16,6 +16,7 @@ from paddle._pserver.protocol.messages import Answer, Goodbye, Pull, Request, en
 from paddle._pserver.service import session as session_module
 from paddle._pserver.service.session import Session
 from paddle._pserver.shard.inlet import Inbound, Inlet
+from tests.waiting import PATIENCE_S
 
 from ..talk import Talk
 
@@ -191,7 +192,7 @@ def test_a_connection_that_says_nothing_is_cut(monkeypatch: pytest.MonkeyPatch) 
     async def run() -> None:
         transport = Transport(1 << 40)
         Session(1, Inlet(Talk(1).shard, 1), Owner(np.zeros(1, np.float32)), transport, Http())
-        await asyncio.wait_for(transport.cut.wait(), 10)
+        await asyncio.wait_for(transport.cut.wait(), PATIENCE_S)
 
     asyncio.run(run())
 

@@ -11,6 +11,7 @@ from paddle._engine.exchange import ParameterSpec
 from paddle._pserver.protocol.messages import PROTOCOL, Hello, Welcome
 from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.deadline import Deadline
+from tests.waiting import PATIENCE_S
 
 from ..conftest import Start, update
 
@@ -20,8 +21,8 @@ VALUES = {"w": np.ones(10, np.float32)}
 
 def test_the_transport_stays_ours_when_aiohttp_would_close_it_as_idle(start_pservers: Start) -> None:
     pservers = start_pservers(keepalive_timeout=0.05)
-    client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=10, notice=lambda text: None)
-    client.connect(Deadline(10))
+    client = Client("127.0.0.1", pservers.port, "shard", call_timeout_s=PATIENCE_S, notice=lambda text: None)
+    client.connect(Deadline(PATIENCE_S))
     assert client._socket is not None
     client._socket.settimeout(0.3)
     with pytest.raises(TimeoutError):  # not: the end of the stream

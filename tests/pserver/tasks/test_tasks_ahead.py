@@ -9,6 +9,7 @@ from paddle._data.ahead import SourceAhead
 from paddle._data.turn import learned
 from paddle._pserver.tasks.client import MasterClient, Patience
 from paddle.batch import batch
+from tests.waiting import PATIENCE_S
 
 from .test_tasks_master import Clock, a_master, serving
 from .test_tasks_master import data as data
@@ -29,7 +30,7 @@ def test_a_task_counts_as_finished_when_what_was_read_of_it_has_been_learned(dat
         with SourceAhead(reader, lambda rows: {}, lambda: 0.0) as source:
             assert source.next() is not None
             source.begin_turn()
-            assert asked.wait(60) and master.queue.counts()["done"] == 0
+            assert asked.wait(PATIENCE_S) and master.queue.counts()["done"] == 0
             source.end_turn()
             assert source.next() is not None and master.queue.counts()["done"] == 1
         client.release()

@@ -17,6 +17,7 @@ from paddle._pserver.tasks.client import MasterClient, Patience
 from paddle._pserver.tasks.errors import MasterNotAuthorized, MasterUnreachable
 from paddle._pserver.tasks.handshake import SESSION, Proof, proof_of
 from paddle._pserver.trust.auth import Gate, Token
+from tests.waiting import PATIENCE_S
 
 from .test_tasks_master import Clock, a_master, records_of, serving
 from .test_tasks_master import data as data
@@ -105,7 +106,7 @@ def test_an_answer_that_is_no_challenge_is_no_masters(
 def test_each_connection_proves_it_for_itself(locked: str, data: Path, connect: Connect) -> None:
     client = connect(locked, insisting())
     client.set_dataset([f"{data}/*"])
-    other = http.client.HTTPConnection(client.host, client.port, timeout=10)
+    other = http.client.HTTPConnection(client.host, client.port, timeout=PATIENCE_S)
     for path in ("dataset", "task", "finished", "failed", "release", "save_model"):
         other.request("POST", f"/v1/{path}", b"{}", {"Content-Type": "application/json"})
         answer = other.getresponse()

@@ -12,12 +12,13 @@ from paddle._pserver.trainer import approach
 from paddle._pserver.trainer.approach import Approach, Arrived
 from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.deadline import Deadline
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture
 def ends() -> tuple[socket.socket, socket.socket]:
     here, there = socket.socketpair()
-    there.settimeout(10)
+    there.settimeout(PATIENCE_S)
     return here, there
 
 
@@ -77,6 +78,6 @@ def test_all_addresses_of_a_host_have_one_time_together(monkeypatch: pytest.Monk
     monkeypatch.setattr(socket.socket, "settimeout", noting)
     with pytest.raises(TimeoutError):
         approach._connected(("a.host", 1), approach.time.monotonic() + 0.2)
-    assert len(tried) == 1, "no time was left for the others"
+    assert len(tried) <= 1, "no time was left for the others"
     for each in (full, *waiting):
         each.close()

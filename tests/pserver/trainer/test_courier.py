@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from paddle._pserver.trainer.courier import Apart, Courier, Here
+from tests.waiting import PATIENCE_S
 
 BOTH = pytest.mark.parametrize("make", [Here, lambda: Apart("a test's")], ids=["here", "apart"])
 
@@ -20,7 +21,7 @@ def test_work_is_done_in_the_order_in_which_it_was_given(make: Callable[[], Cour
     courier.when_needed(lambda: done.append(5))
     courier.wait()
     assert done == list(range(6))
-    assert courier.leave(10)
+    assert courier.leave(PATIENCE_S)
 
 
 @BOTH
@@ -34,7 +35,7 @@ def test_after_work_that_failed_nothing_is_done_and_everybody_gets_its_error(
         with pytest.raises(ZeroDivisionError):
             courier.wait()
     assert done == []
-    assert courier.leave(10)
+    assert courier.leave(PATIENCE_S)
 
 
 def test_here_does_nothing_before_it_is_needed() -> None:
@@ -52,21 +53,21 @@ def test_apart_who_waits_goes_on_when_what_it_waits_for_is_there_and_the_work_is
     def work() -> None:
         there.append(1)
         courier.wakes()
-        assert may_end.wait(30)
+        assert may_end.wait(PATIENCE_S)
 
     courier.at_once(work)
     courier.wait(lambda: bool(there))
     assert not courier.leave(0.0)  # it is still at work
     may_end.set()
-    assert courier.leave(30)
+    assert courier.leave(PATIENCE_S)
 
 
 def test_apart_nobody_waits_for_work_that_will_not_be_done() -> None:
     courier = Apart("a test's")
     began, may_end = threading.Event(), threading.Event()
-    courier.at_once(lambda: (began.set(), may_end.wait(30)))
+    courier.at_once(lambda: (began.set(), may_end.wait(PATIENCE_S)))
     courier.at_once(lambda: None)
-    assert began.wait(30)
+    assert began.wait(PATIENCE_S)
     courier.leave(0.0)
     courier.wait()
     may_end.set()

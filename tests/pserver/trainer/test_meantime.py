@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from tests.waiting import PATIENCE_S
+
 LOADS = """
 import sys, threading
 from paddle._engine.exchange import ParameterSpec
@@ -20,7 +22,7 @@ finally:
 
 def said(*, sparse: bool, first: str = "", inside: str = "pass") -> tuple[int, list[str]]:
     program = LOADS.format(sparse=sparse, first=first, inside=inside)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE_S)
     return done.returncode, done.stdout.split()
 
 

@@ -9,7 +9,7 @@ import pytest
 from paddle._pserver.errors import PserverError, ShardUnreachable
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.meeting import meet
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 class FakeLine:
@@ -35,8 +35,8 @@ def refuse(_: Deadline) -> None:
 def test_it_comes_to_all_at_once_and_hears_them_in_their_order() -> None:
     heard: list[str] = []
     all_there = threading.Barrier(8)
-    lines = [FakeLine(f"shard {i}", heard, lambda _: all_there.wait(30)) for i in range(8)]
-    meet(lines, 60.0)  # type: ignore[arg-type]
+    lines = [FakeLine(f"shard {i}", heard, lambda _: all_there.wait(PATIENCE_S)) for i in range(8)]
+    meet(lines, PATIENCE_S)  # type: ignore[arg-type]
     assert heard == [f"shard {i}" for i in range(8)]
 
 
@@ -51,8 +51,8 @@ def test_one_that_refuses_is_told_at_once_and_nobody_goes_on_waiting_for_the_oth
 
     lines = [FakeLine("absent", heard, absent), FakeLine("refuses", heard, refuse)]
     with pytest.raises(PserverError, match="another token"):
-        meet(lines, 60.0)  # type: ignore[arg-type]
-    assert given_up.is_set()
+        meet(lines, PATIENCE_S)  # type: ignore[arg-type]
+    assert given_up.wait(PATIENCE_S)
     assert heard == []
 
 

@@ -31,7 +31,7 @@ def pair(papers: Files) -> tuple[TlsSocket, ssl.SSLSocket]:
     context = papers.certificate.context
     thread = threading.Thread(target=lambda: there.append(context.wrap_socket(other, server_side=True)))
     thread.start()
-    sock = TlsSocket(one, read_trust(papers.ca), "127.0.0.1", "it", time.monotonic() + 10)
+    sock = TlsSocket(one, read_trust(papers.ca), "127.0.0.1", "it", time.monotonic() + PATIENCE_S)
     thread.join(PATIENCE_S)
     return sock, there[0]
 
@@ -53,7 +53,7 @@ def test_a_call_ends_within_its_timeout(papers: Files) -> None:
 
 def test_what_is_looked_at_is_received_all_the_same(papers: Files) -> None:
     sock, other = pair(papers)
-    sock.settimeout(10)
+    sock.settimeout(PATIENCE_S)
     other.sendall(b"abcdef")
     assert sock.recv(1, socket.MSG_PEEK) == b"a"
     assert sock.recv(1, socket.MSG_PEEK) == b"a"
@@ -71,7 +71,7 @@ def test_both_ways_at_once(papers: Files) -> None:
     """As a thread that sends and one that receives do; neither waits for the other."""
     sock, other = pair(papers)
     size = 8 << 20
-    sock.settimeout(20)
+    sock.settimeout(PATIENCE_S)
 
     def echo() -> None:
         while data := other.recv(1 << 16):
