@@ -11,8 +11,7 @@ import pytest
 from paddle._launch.agent import disk as of_disk
 from paddle._launch.agent.disk import Disk
 from paddle._launch.agent.posted_log import PostedLog
-
-LIMIT_S = 30.0
+from tests.waiting import PATIENCE_S
 
 
 class Still:
@@ -21,11 +20,11 @@ class Still:
     def __init__(self) -> None:
         self.disk, self.goes_on, self._is_begun = Disk(), threading.Event(), threading.Event()
         self.disk.put(self._last)
-        assert self._is_begun.wait(LIMIT_S)
+        assert self._is_begun.wait(PATIENCE_S)
 
     def _last(self) -> None:
         self._is_begun.set()
-        assert self.goes_on.wait(LIMIT_S)
+        assert self.goes_on.wait(PATIENCE_S)
 
 
 @pytest.fixture
@@ -43,7 +42,7 @@ def test_all_is_done_in_order_when_it_goes_on(still: Still) -> None:
     assert not still.disk.finish(0.01)
     assert not still.disk.has_room(), "it is slow, as far as one knows: what comes is to wait in its pipe"
     still.goes_on.set()
-    assert still.disk.finish(LIMIT_S)
+    assert still.disk.finish(PATIENCE_S)
     assert still.disk.has_room()
     assert done == list(range(10))
 
@@ -68,8 +67,8 @@ def test_what_a_log_lost_is_counted_in_its_place_and_told_once(
     assert len(told) == 1
     assert "its disk does not respond" in told[0]
     still.goes_on.set()
-    assert still.disk.finish(LIMIT_S)
+    assert still.disk.finish(PATIENCE_S)
     log.write(b"last\n")
-    assert still.disk.finish(LIMIT_S)
+    assert still.disk.finish(PATIENCE_S)
     lines = (tmp_path / "log").read_text().splitlines()
     assert lines[1:] == ["", "... 15 bytes are left out here: the disk did not take them in time", "last"]

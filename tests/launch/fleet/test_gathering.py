@@ -12,8 +12,8 @@ from paddle._launch.errors import LaunchError, MachinesApart
 from paddle._launch.fleet.call import Appointment, Call, read
 from paddle._launch.fleet.gathering import Gathering, Part, place_of, reachable_address
 from paddle._launch.parts.speech import proof, receive, send
+from tests.waiting import PATIENCE_S
 
-PATIENCE_S = 20.0
 TOKEN = b"1ec34423c1bd52c2-4ab519d0ecc27bcb"
 
 
@@ -106,11 +106,17 @@ def test_who_disagrees_is_told_so_at_once_and_the_other_waits_on(master, one, ot
 
 
 def test_without_the_jobs_token_nobody_comes_in(master) -> None:
+    refused = threading.Event()
+
+    def clock() -> float:
+        return 1.0 if refused.is_set() else 0.0
+
     with ThreadPoolExecutor(2) as pool:
-        holder = pool.submit(Gathering(asked(master, patience_s=1.0), TOKEN, [].append).meet, part(0))
+        holder = pool.submit(Gathering(asked(master, patience_s=1.0), TOKEN, [].append, clock).meet, part(0))
         _until_held(master)
         with pytest.raises(MachinesApart, match=r"it has another token .*PADDLE_TOKEN_FILE"):
             Gathering(asked(master), b"another", [].append).meet(part(1))
+        refused.set()
         with pytest.raises(MachinesApart, match=r"1 s have gone by at 127\.0\.6\.1:\d+ .*of 2 machines 1 "):
             holder.result()
 

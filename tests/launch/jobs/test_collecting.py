@@ -15,7 +15,7 @@ from paddle._launch.jobs.collecting import collect
 from paddle._launch.news import Collected, Told
 from paddle._launch.phases import Phase
 from tests.launch.jobs.conftest import plan
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 def test_it_waits_while_the_launcher_collects(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_it_waits_while_the_launcher_collects(tmp_path: Path) -> None:
     until(lambda: any("somebody else collects" in line for line in told), "that it waits")
     assert list((tmp_path / "log").iterdir()) == []
     os.close(launchers)
-    collector.join(30)
+    collector.join(PATIENCE_S)
     assert lines[-1] == f"collected into {tmp_path}: log of node 0, log of node 1"
     for node in (0, 1):
         assert (tmp_path / f"log/node-{node}/train.log").read_text() == f"log of {node}\n"

@@ -16,6 +16,7 @@ from paddle._launch.jobs.naming import Naming
 from paddle._launch.jobs.record import write_record
 from tests.fresh import ROOT
 from tests.launch.jobs.conftest import record
+from tests.waiting import PATIENCE_S
 
 HOLDS = """
 import sys
@@ -66,6 +67,7 @@ def test_who_chooses_is_alone_and_a_killed_one_is_not_waited_for(index, tmp_path
                 other.send_signal(signal.SIGKILL)
                 other.wait()
 
+        monkeypatch.setattr(naming, "_PATIENCE_S", PATIENCE_S)
         monkeypatch.setattr(naming.time, "sleep", wait)
         assert free(index)
     assert len(waited) >= 3

@@ -28,6 +28,7 @@ from paddle._launch.plan import LaunchPlan
 from paddle._launch.settings import Host
 from tests.launch.nodes.visits import SEEN
 from tests.launch.test_launch import Silent
+from tests.waiting import PATIENCE_S
 
 BELONGING = {
     "kind": "job",
@@ -303,6 +304,6 @@ class Running:
         self._thread.start()
 
     def end(self) -> Launch:
-        self._thread.join(60)
+        self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive()
         return self.launch

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from functools import partial
+from types import SimpleNamespace
+
+import pytest
 
 from paddle._launch.errors import LaunchError, NodeLost, NodeUnfit
+from paddle._launch.machines import crowd as of_crowd
 from paddle._launch.machines.crowd import Say, crowd, together
+from tests.waiting import PATIENCE_S
 
 
 def test_all_are_done_and_what_each_says_is_heard_in_the_thread_that_waits() -> None:
@@ -34,7 +40,7 @@ def test_no_more_are_under_way_at_a_time_than_there_may_be() -> None:
         with lock:
             under_way += 1
             most = max(most, under_way)
-        is_full.wait(20)
+        is_full.wait(PATIENCE_S)
         with lock:
             under_way -= 1
 
@@ -60,9 +66,13 @@ def test_of_none_nothing_comes() -> None:
     assert crowd({}, lambda key, news: None) == {}
 
 
-def test_one_that_does_not_come_back_is_given_up_at_the_deadline() -> None:
+def test_one_that_does_not_come_back_is_given_up_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     never = threading.Event()
-    values, errors = together({0: never.wait, 1: lambda: True}, 0.05)
+    times = itertools.chain(
+        [0.0, 0.0], itertools.repeat(PATIENCE_S)
+    )  # that has gone by with the first answer
+    monkeypatch.setattr(of_crowd, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    values, errors = together({0: never.wait, 1: lambda: True}, PATIENCE_S)
     assert values == {1: True}
     assert isinstance(errors[0], NodeLost)
     assert "did not answer within" in str(errors[0])
@@ -73,6 +83,6 @@ def test_what_came_of_each_and_why_others_failed_is_given_apart() -> None:
     def fail() -> int:
         raise NodeUnfit("no")
 
-    values, errors = together({1: lambda: 10, 2: fail, 0: lambda: 0}, 30)
+    values, errors = together({1: lambda: 10, 2: fail, 0: lambda: 0}, PATIENCE_S)
     assert list(values.items()) == [(1, 10), (0, 0)]
     assert {key: str(error) for key, error in errors.items()} == {2: "no"}

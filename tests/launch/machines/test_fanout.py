@@ -4,15 +4,15 @@ any before all have answered."""
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
 
 from paddle._launch.backends.node import Node
 from paddle._launch.machines import patience, transport
+from paddle._launch.machines.opening import Opening
 from paddle._launch.plan import LaunchPlan
 from tests.launch.machines.simulated import NAME, NODES, Net, Running
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 OF_A_NODE = 3  # threads: of its steps, and two that speak with its agent
 OF_OPENING = 2  # that watch over one that is being opened
@@ -23,7 +23,9 @@ def test_nothing_is_changed_on_any_of_64_before_the_last_has_answered_and_then_a
     net: Net, plan: LaunchPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = threading.Event()
-    net.on = lambda node, what: last.wait(30) and None if (node, what) == ("n63", "agent.probe") else None
+    net.on = lambda node, what: (
+        last.wait(PATIENCE_S) and None if (node, what) == ("n63", "agent.probe") else None
+    )
     running = Running(plan, monkeypatch)
     until(lambda: len(net.begun) == NODES, "all to be looked at")
     assert {what for _, what in net.begun} == {"agent.probe"}
@@ -57,20 +59,21 @@ def test_machines_that_do_not_answer_delay_no_other_and_are_all_named(
     dead = {f"n{node}" for node in range(20)}
     gone = threading.Event()
     monkeypatch.setattr(transport, "TURN_S", 0.1)
+    monkeypatch.setattr(
+        Opening.open, "__defaults__", (2 * PATIENCE_S,)
+    )  # the dead ones are waited for so long
     answered: list[str] = []
 
     def opens(node: str) -> None:
         if node in dead:
-            gone.wait(30)
+            gone.wait(2 * PATIENCE_S)
             raise TimeoutError
         answered.append(node)
 
     net.opens = opens
     running = Running(plan, monkeypatch)
-    began = time.monotonic()
     until(lambda: len(net.begun) == NODES - len(dead), "all others to be looked at")
     assert not gone.is_set()
-    assert time.monotonic() - began < transport.CONNECT_S, "while the dead ones are still being waited for"
     gone.set()
     launch = running.end()
     assert sorted(launch.unfit) == list(range(20))

@@ -11,7 +11,7 @@ from paddle._launch.errors import HostKeyUnknown, NodeError, NodeLost, NodeUnrea
 from paddle._launch.machines import opening as opening_of
 from paddle._launch.machines.opening import Opening
 from paddle._launch.machines.patience import Gate
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 class FakeLine:
@@ -31,7 +31,7 @@ class Stuck:
 
     def connect(self, end: float, is_off: threading.Event) -> FakeLine:
         self.has_begun.set()
-        assert self.may_go.wait(30)
+        assert self.may_go.wait(PATIENCE_S)
         return self.line
 
 
@@ -43,10 +43,10 @@ def stuck() -> Iterator[Stuck]:
 
 
 def opening(connect, gate: Gate | None = None) -> Opening[FakeLine]:
-    return Opening(connect, gate or Gate(1, 30.0), lambda s: NodeUnreachable(f"{s:.1f} s"))
+    return Opening(connect, gate or Gate(1, PATIENCE_S), lambda s: NodeUnreachable(f"{s:.1f} s"))
 
 
-def failed(one: Opening[FakeLine], patience_s: float = 30.0) -> list[NodeError]:
+def failed(one: Opening[FakeLine], patience_s: float = PATIENCE_S) -> list[NodeError]:
     """Open it in a thread; why it fails will be in what this gives."""
     found: list[NodeError] = []
 
@@ -72,10 +72,10 @@ def test_it_gives_the_line_or_why_there_is_none(stuck) -> None:
 
 
 def test_who_calls_it_off_waits_for_no_thread_and_what_comes_late_is_closed(stuck) -> None:
-    gate = Gate(1, 30.0)
+    gate = Gate(1, PATIENCE_S)
     one = opening(stuck.connect, gate)
     found = failed(one)
-    stuck.has_begun.wait(30)
+    stuck.has_begun.wait(PATIENCE_S)
     one.call_off()
     until(lambda: found, "an answer")
     assert isinstance(found[0], NodeLost)
@@ -86,10 +86,10 @@ def test_who_calls_it_off_waits_for_no_thread_and_what_comes_late_is_closed(stuc
 
 
 def test_those_who_wait_for_their_turn_are_called_off_too(stuck) -> None:
-    gate = Gate(1, 30.0)
+    gate = Gate(1, PATIENCE_S)
     first, second = opening(stuck.connect, gate), opening(lambda end, is_off: pytest.fail("it began"), gate)
     found = [failed(first)]
-    stuck.has_begun.wait(30)
+    stuck.has_begun.wait(PATIENCE_S)
     found.append(failed(second))
     for one in (second, first):
         one.call_off()

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from paddle._launch.machines.patience import Gate, ImpatientSocket, deadline
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 MOMENT_S = 1 / 64
 
@@ -82,7 +82,7 @@ def test_those_who_only_wait_for_another_machine_keep_nobody_from_his_turn() -> 
     def pass_through(number: int) -> None:
         with gate.passed():
             through.append(number)
-            answers.wait(30)
+            answers.wait(PATIENCE_S)
 
     threads = [threading.Thread(target=pass_through, args=(number,)) for number in range(7)]
     for thread in threads:
@@ -91,7 +91,10 @@ def test_those_who_only_wait_for_another_machine_keep_nobody_from_his_turn() -> 
     answers.set()
     for thread in threads:
         thread.join()
-    inside: list[int] = []
+
+
+def test_who_finds_no_place_waits_until_there_is_one() -> None:
+    gate, inside = Gate(2, most_s=PATIENCE_S), []
     with gate.passed(), gate.passed():
         third = threading.Thread(target=lambda: gate.passed().__enter__() or inside.append(3), daemon=True)
         third.start()

@@ -15,9 +15,7 @@ from paddle._launch.agent.answers import SIGN
 from paddle._launch.machines import parcel
 from paddle._launch.plan import LaunchPlan
 from tests.launch.machines.simulated import Net, Program, Running
-from tests.waiting import until
-
-LIMIT_S = 30.0
+from tests.waiting import PATIENCE_S, until
 
 
 def test_a_probe_that_has_answered_uses_what_it_has_found_until_its_input_ends(tmp_path: Path) -> None:
@@ -47,7 +45,7 @@ def test_a_probe_that_has_answered_uses_what_it_has_found_until_its_input_ends(t
         users = occupants.find([venv, runtime, other])
         assert {folder: user.pid for folder, user in users.items()} == {venv: probe.pid, runtime: probe.pid}
         probe.stdin.close()
-        assert probe.wait(LIMIT_S) == 0
+        assert probe.wait(PATIENCE_S) == 0
 
 
 def test_a_launch_is_present_on_a_node_from_when_it_has_looked_to_when_its_agent_runs(

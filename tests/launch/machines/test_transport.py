@@ -33,7 +33,7 @@ from paddle._launch.machines.known_hosts import HostKey, Known
 from paddle._launch.machines.refusals import Door, host_key, no_program
 from paddle._launch.machines.transport import Stream, Transport
 from paddle._launch.settings import Host
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 DOOR = Door(user="root", host="10.0.0.2", port=2222, keys=("~/.ssh/id_rsa", "2 of the ssh agent"))
 KEY = ECDSAKey.generate()
@@ -138,7 +138,7 @@ class FakeConnection:
         with kind.lock:
             kind.now += 1
             kind.most = max(kind.most, kind.now)
-        assert kind.gate.wait(30)
+        assert kind.gate.wait(PATIENCE_S)
         with kind.lock:
             kind.now -= 1
         if error := kind.failures(self.host):
@@ -158,6 +158,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeConnection]:
     monkeypatch.setattr(ways, "hops", lambda connection: iter([connection]))
     monkeypatch.setattr(ways, "connection", lambda host, _: Fresh(host))
     monkeypatch.setattr(patience, "_PAUSE_S", 0.001)
+    monkeypatch.setattr(transport, "TURN_S", PATIENCE_S)
     return Fresh
 
 

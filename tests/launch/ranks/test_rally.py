@@ -1,6 +1,7 @@
 """Ranks find each other over loopback addresses, each of which is a machine here."""
 
 import contextlib
+import itertools
 import json
 import socket
 import threading
@@ -13,8 +14,8 @@ from paddle._launch.errors import RanksApart
 from paddle._launch.ranks import rally
 from paddle._launch.ranks.place import Place
 from paddle._launch.ranks.rally import Rally, meet
+from tests.waiting import PATIENCE_S
 
-PATIENCE_S = 20.0
 SECRET = b"1ec34423c1bd52c2-4ab519d0ecc27bcb"
 MACHINES = ("127.0.5.2", "127.0.5.1")  # rank 0 is on whichever it is
 
@@ -63,6 +64,7 @@ def test_who_does_not_know_the_secret_is_not_heard(port) -> None:
 
 def test_who_pretends_to_be_rank_0_is_not_believed(port) -> None:
     told = {"addresses": ["10.0.0.1"] * 2, "job": "theirs", "proof": "0" * 64}
+    looks = itertools.count()  # a second each: it is tried a few times, with seconds for an answer
 
     def pretend(listener: socket.socket) -> None:
         with contextlib.suppress(OSError):  # the test is over
@@ -79,7 +81,7 @@ def test_who_pretends_to_be_rank_0_is_not_believed(port) -> None:
     with socket.create_server(("127.0.5.1", port)) as listener:
         threading.Thread(target=pretend, args=[listener], daemon=True).start()
         with pytest.raises(RanksApart, match="does not know this job's secret"):
-            meet(Place(1, 2, SECRET), ("127.0.5.1",), port, 0.5)
+            meet(Place(1, 2, SECRET), ("127.0.5.1",), port, 10.0, clock=lambda: next(looks))
 
 
 @pytest.mark.parametrize(

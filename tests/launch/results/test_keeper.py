@@ -11,19 +11,14 @@ import pytest
 
 from paddle._launch.news import Progress
 from paddle._launch.results.keeper import PATIENCE_S, Keeper
+from tests import waiting
 from tests.launch.jobs.conftest import plan
 
-LIMIT_S = 30.0
+LIMIT_S = waiting.PATIENCE_S
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    """Wait for what a thread does."""
-    nothing = threading.Event()
-    for _ in range(int(LIMIT_S / 0.01)):
-        if is_so():
-            return
-        nothing.wait(0.01)
-    pytest.fail("it did not come to that")
+    waiting.until(is_so, "what a thread does")
 
 
 class Pipe:
@@ -118,7 +113,7 @@ def test_the_curve_is_drawn_behind_all_that_was_reported(tmp_path: Path) -> None
     keeper.train()
     for batch in range(3):
         keeper.mark(Progress("trainer-0", 0, batch, 2.0 - batch, 3.0), 1.0 + batch)
-    drawn = keeper.finish(60.0)
+    drawn = keeper.finish(LIMIT_S)
     assert drawn in (tmp_path / "log" / "loss.png", tmp_path / "log" / "loss.csv")
     assert len((tmp_path / "log" / "loss.csv").read_text().splitlines()) == 4
 

@@ -13,9 +13,10 @@ import pytest
 from paddle._launch.events import Signalled
 from paddle._launch.phases import Phase
 from paddle._launch.results.keeper import PATIENCE_S, Keeper
+from tests import waiting
 from tests.launch.test_endings import SOUND, Ending
 
-LIMIT_S = 30.0
+LIMIT_S = waiting.PATIENCE_S
 
 
 @pytest.fixture

@@ -10,6 +10,13 @@ import pytest
 
 from paddle._launch.results import tenancy
 from paddle._launch.results.tenancy import Tenancy, own_place, settle, tenant
+from tests.waiting import PATIENCE_S
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No disk stands still here: what is let go of is gone when that returns, however slow the machine is."""
+    monkeypatch.setattr(tenancy, "_PATIENCE_S", PATIENCE_S)
 
 
 @pytest.fixture

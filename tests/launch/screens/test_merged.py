@@ -18,6 +18,7 @@ from paddle._launch.screens.live import LiveScreen
 from paddle._launch.screens.merged import Heads, MergedScreen
 from paddle._launch.screens.printer import Printer
 from tests.launch.jobs.conftest import plan
+from tests.waiting import PATIENCE_S
 
 LINES = Printed("trainer-1", ("cost 1.5", "\x1b[2Jwords\x07", "cost 1.4"))
 
@@ -78,16 +79,16 @@ class Paused(PlainScreen):
 
     def say(self, text: str) -> None:
         self.is_reached.set()
-        assert self.goes_on.wait(30)
+        assert self.goes_on.wait(PATIENCE_S)
         super().say(text)
 
 
 def test_of_what_comes_too_fast_lines_of_roles_are_left_out_first_and_counted(heads: Heads) -> None:
     stream = io.StringIO()
     paused = Paused(stream)
-    shown = Printer(MergedScreen(paused, heads, None), patience_s=30, with_logs=True)
+    shown = Printer(MergedScreen(paused, heads, None), patience_s=PATIENCE_S, with_logs=True)
     shown.say("first")
-    assert paused.is_reached.wait(30)
+    assert paused.is_reached.wait(PATIENCE_S)
     shown.say("the launch says this")
     for number in range(100):
         shown.tell(Printed("trainer-0", tuple(f"line {number}" for _ in range(printer.MOST // 10))))
@@ -103,7 +104,7 @@ def test_of_what_comes_too_fast_lines_of_roles_are_left_out_first_and_counted(he
 
 def test_who_did_not_ask_for_them_does_not_see_them(heads: Heads) -> None:
     stream = io.StringIO()
-    shown = Printer(PlainScreen(stream), patience_s=30)
+    shown = Printer(PlainScreen(stream), patience_s=PATIENCE_S)
     shown.tell(LINES)
     shown.close()
     assert stream.getvalue() == ""

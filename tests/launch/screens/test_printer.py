@@ -10,6 +10,7 @@ from paddle._launch.news import Progress
 from paddle._launch.screens import printer
 from paddle._launch.screens.printer import Printer
 from paddle._launch.screens.stream import own
+from tests.waiting import PATIENCE_S
 
 
 class Paused:
@@ -21,7 +22,7 @@ class Paused:
 
     def _wait(self) -> None:
         self.is_reached.set()
-        assert self.goes_on.wait(30)
+        assert self.goes_on.wait(PATIENCE_S)
 
     def say(self, text: str) -> None:
         self._wait()
@@ -53,9 +54,9 @@ def board() -> Board:
 
 
 def test_a_paused_terminal_keeps_nobody_waiting_and_shows_all_when_it_goes_on(terminal) -> None:
-    shown = Printer(terminal, patience_s=30)
+    shown = Printer(terminal, patience_s=PATIENCE_S)
     shown.say("one")
-    assert terminal.is_reached.wait(30)
+    assert terminal.is_reached.wait(PATIENCE_S)
     for now in (1.0, 2.0, 3.0):
         shown.show(board(), now)
     shown.say("two")
@@ -69,10 +70,10 @@ def test_a_paused_terminal_keeps_nobody_waiting_and_shows_all_when_it_goes_on(te
 def test_progress_is_shown_as_it_was_when_told_and_not_before_a_line_that_was_told_before_it(
     terminal,
 ) -> None:
-    shown, told = Printer(terminal, patience_s=30), board()
+    shown, told = Printer(terminal, patience_s=PATIENCE_S), board()
     line = told.line()
     shown.show(told, 1.0)
-    assert terminal.is_reached.wait(30)  # and it reads the board only when it goes on
+    assert terminal.is_reached.wait(PATIENCE_S)  # and it reads the board only when it goes on
     shown.say("a second one reports")
     told.take(Progress("trainer-0", 0, 2, 4.0, 3.0))
     shown.show(told, 2.0)
@@ -83,9 +84,9 @@ def test_progress_is_shown_as_it_was_when_told_and_not_before_a_line_that_was_to
 
 def test_what_nobody_reads_for_long_is_left_out_and_that_is_said(terminal, monkeypatch) -> None:
     monkeypatch.setattr(printer, "MOST", 3)
-    shown = Printer(terminal, patience_s=30)
+    shown = Printer(terminal, patience_s=PATIENCE_S)
     shown.say("first")
-    assert terminal.is_reached.wait(30)
+    assert terminal.is_reached.wait(PATIENCE_S)
     for line in range(10):
         shown.say(str(line))
     terminal.goes_on.set()
@@ -121,9 +122,9 @@ def test_a_stream_of_its_own_leads_to_the_same_file(tmp_path) -> None:
 @pytest.mark.parametrize("takes_news", [False, True])
 def test_news_that_a_screen_does_not_take_cost_no_line(terminal, takes_news: bool) -> None:
     terminal.takes_news = takes_news
-    shown = Printer(terminal, patience_s=30)
+    shown = Printer(terminal, patience_s=PATIENCE_S)
     shown.say("one")
-    assert terminal.is_reached.wait(30)
+    assert terminal.is_reached.wait(PATIENCE_S)
     shown.say("two")
     for batch in range(2 * printer.MOST):
         shown.tell(Progress("trainer-0", 0, batch, 2.0, 3.0))
@@ -152,10 +153,10 @@ def test_a_screen_that_breaks_is_said_once_and_the_rest_is_shown_plainly(termina
     broken, plain = Broken(), terminal
     for each in (broken, plain):
         each.goes_on.set()
-    shown = Printer(broken, patience_s=30, plain=plain)
+    shown = Printer(broken, patience_s=PATIENCE_S, plain=plain)
     shown.say("one")
     shown.show(board(), 1.0)
-    assert broken.is_broken.wait(30)
+    assert broken.is_broken.wait(PATIENCE_S)
     shown.say("two")
     shown.show(board(), 2.0)
     shown.close()
@@ -168,10 +169,10 @@ def test_a_screen_that_breaks_is_said_once_and_the_rest_is_shown_plainly(termina
 def test_one_that_has_no_other_goes_on_with_what_it_can_show(terminal) -> None:
     broken = Broken()
     broken.goes_on.set()
-    shown = Printer(broken, patience_s=30)
+    shown = Printer(broken, patience_s=PATIENCE_S)
     for now in (1.0, 2.0):
         shown.show(board(), now)
-        assert broken.is_broken.wait(30)
+        assert broken.is_broken.wait(PATIENCE_S)
         broken.is_broken.clear()
         shown.say(f"after {now}")
     shown.close()

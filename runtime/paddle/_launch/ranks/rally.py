@@ -158,7 +158,7 @@ class _Guest:
 
     def _speak(self, line: socket.socket, left_s: float) -> Rally:
         place = self._place
-        line.settimeout(min(left_s, _PATIENCE_S))
+        line.settimeout(max(min(left_s, _PATIENCE_S), _PAUSE_S))
         greeting = receive(line)
         shows = _proof(place, str(greeting.get("nonce")), "guest", place.rank, place.size)
         send(line, {"rank": place.rank, "size": place.size, "proof": shows})
