@@ -128,6 +128,31 @@ def test_one_that_is_started_again_and_comes_too_late_is_told_so() -> None:
         first.join(PATIENCE_S)
 
 
+def test_a_place_that_is_closed_before_its_thread_has_begun_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It waited for ever: nobody heard that it was to end."""
+    host, is_told, serve = Host(), threading.Event(), Host._serve
+    ask = host._loop.call_soon_threadsafe
+
+    def asking(call: Any) -> None:
+        ask(call)
+        if call == host._stopped.set:
+            is_told.set()
+
+    def late(self: Host, listener: socket.socket) -> None:
+        assert is_told.wait(PATIENCE_S)
+        serve(self, listener)
+
+    monkeypatch.setattr(Host, "_serve", late)
+    monkeypatch.setattr(host._loop, "call_soon_threadsafe", asking)
+    host.open("127.0.0.1", 0)
+    closing = threading.Thread(target=host.close, args=(0.0,), daemon=True)
+    closing.start()
+    closing.join(PATIENCE_S)
+    assert not closing.is_alive()
+
+
 def test_nobody_at_the_place_is_an_error_that_names_it() -> None:
     with hosting() as place:
         pass

@@ -69,9 +69,8 @@ class Host:
         self._admitted = Admitted(gate)
         self._ear, self._seats_of = Ear(news, self._hear), seats_of
         self._loop = asyncio.new_event_loop()
-        self._changed: asyncio.Condition | None = None
+        self._changed, self._stopped = asyncio.Condition(), asyncio.Event()
         self._over = threading.Event()
-        self._stopped: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
         self._saying: asyncio.Task[None] | None = None  # held, or it might be collected
 
@@ -90,7 +89,7 @@ class Host:
             return
         self._loop.call_soon_threadsafe(self._look)
         self._over.wait(linger_s)
-        self._loop.call_soon_threadsafe(self._stop)
+        self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join()
         self._thread = None
 
@@ -100,7 +99,6 @@ class Host:
         self._loop.close()
 
     async def _serving(self, listener: socket.socket) -> None:
-        self._changed, self._stopped = asyncio.Condition(), asyncio.Event()
         self._ear.listen()
         app = web.Application(client_max_size=MOST_BYTES)
         app.router.add_get(SESSION, self._admitted.answer)
@@ -131,7 +129,6 @@ class Host:
         return handler
 
     async def _told(self, told: Tell) -> Told | Waiting:
-        assert self._changed is not None
         place = told.seat.world, told.round
         async with self._changed:
             self._rounds.tell(told.seat, told.round, told.parts, self._clock())
@@ -177,14 +174,9 @@ class Host:
             self._saying = self._loop.create_task(self._say_changed())
 
     async def _say_changed(self) -> None:
-        assert self._changed is not None
         async with self._changed:
             self._changed.notify_all()
             self._look()
-
-    def _stop(self) -> None:
-        if self._stopped is not None:
-            self._stopped.set()
 
     def _look(self) -> None:
         if self._rounds.is_over():
