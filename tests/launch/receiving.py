@@ -19,6 +19,7 @@ from paddle._launch.agent.receiver import Receiver, Source
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import Dispatch
 from paddle._launch.errors import NodeLost
+from tests.waiting import PATIENCE_S
 
 COMMAND = (sys.executable, "-I", "-S", "-X", "utf8", str(Path(agent.__file__).parent), "--receive")
 
@@ -68,7 +69,7 @@ class ThreadLine:
     def close(self) -> int:
         with contextlib.suppress(OSError):
             self._near.shutdown(socket.SHUT_WR)
-        self._thread.join(20)
+        self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive()
         self._near.close()
         return self.status
@@ -92,7 +93,7 @@ class ProcessLine:
 
     def close(self) -> int:
         self.process.stdin.close()
-        status = self.process.wait(20)
+        status = self.process.wait(PATIENCE_S)
         self.process.stdout.close()
         return status
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from paddle._launch.delta import CHUNK, Delta
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_at_one_pace_it_is_read_once_for_all(files) -> None:
     def read() -> None:
         data = b""
         for number in range(len(delta)):
-            barrier.wait(20)
+            barrier.wait(PATIENCE_S)
             data += delta.chunk(number)
         got.append(data)
 
@@ -58,7 +59,7 @@ def test_at_one_pace_it_is_read_once_for_all(files) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(PATIENCE_S)
     assert len(set(got)) == 1
     assert len(got) == 8
     assert delta.reads == delta.size

@@ -9,6 +9,7 @@ import pytest
 
 from paddle._launch.digests import DigestCache
 from paddle._launch.errors import DeliveryError, DeliveryStopped
+from tests.waiting import until
 
 LATER_S = 10
 
@@ -28,6 +29,18 @@ def never() -> bool:
     return False
 
 
+def write(file: Path, data: bytes) -> None:
+    """Over what it begins with, at another time than before: the time of files goes in steps."""
+    before = file.stat().st_ctime_ns
+
+    def is_later() -> bool:
+        with file.open("r+b") as opened:
+            opened.write(data)
+        return file.stat().st_ctime_ns > before
+
+    until(is_later, "another time")
+
+
 def test_a_second_launch_hashes_nothing_anew_and_one_changed_file_alone(files, tmp_path) -> None:
     kept = tmp_path / "deep" / "digests.json"
     first = DigestCache(kept, later)
@@ -39,7 +52,7 @@ def test_a_second_launch_hashes_nothing_anew_and_one_changed_file_alone(files, t
     second = DigestCache(kept, later)
     assert second.of_all(files, never) == digests
     assert second.hashed == 0
-    files[3].write_bytes(b"x" * 1000)
+    write(files[3], b"x" * 1000)
     third = DigestCache(kept, later)
     assert third.of_all(files, never)[files[3]].sha256 == hashlib.sha256(b"x" * 1000).hexdigest()
     assert third.hashed == 1000
@@ -49,8 +62,7 @@ def test_a_file_whose_time_was_set_back_is_hashed_again(files, tmp_path) -> None
     kept = tmp_path / "digests.json"
     status = files[0].stat()
     DigestCache(kept, later).of_all(files, never)
-    with files[0].open("r+b") as file:
-        file.write(b"other")
+    write(files[0], b"other")
     os.utime(files[0], ns=(status.st_atime_ns, status.st_mtime_ns))
     again = DigestCache(kept, later)
     again.of_all(files, never)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from paddle._launch.dispatch import Dispatch
 from paddle._launch.errors import DeliveryError, DeliveryRefused, DeliveryStopped
 from tests.launch.receiving import ProcessLine, ThreadLine, dispatch_of, tree
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -273,14 +274,14 @@ def test_nodes_are_served_at_once_and_files_are_read_once_for_all(package, tmp_p
     def tell(told: tuple[int, int]) -> None:
         seen.append(told)
         if told[0] == 0:
-            barrier.wait(20)
+            barrier.wait(PATIENCE_S)
 
     dispatch.prepare()
     threads = [threading.Thread(target=serve, args=(node,)) for node in range(4)]
     for thread in threads:
         thread.start()
     for thread, line in zip(threads, lines, strict=True):
-        thread.join(30)
+        thread.join(PATIENCE_S)
         line.close()
     (delta,) = dispatch._deltas.values()
     assert delta.reads == delta.size

@@ -9,6 +9,7 @@ from paddle._launch.agent import answers, staging
 from paddle._launch.agent.answers import SIGN
 from paddle._launch.errors import DeliveryError, NodeUnfit
 from tests.launch.receiving import ThreadLine, dispatch_of, tree
+from tests.waiting import PATIENCE_S
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_while_a_node_works_it_is_heard(package, tmp_path, monkeypatch) -> None:
     sync = staging.sync
 
     def slow(tree: Path) -> None:
-        assert heard.wait(20)
+        assert heard.wait(PATIENCE_S)
         sync(tree)
 
     class Listening(ThreadLine):

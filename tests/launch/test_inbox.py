@@ -8,7 +8,7 @@ from queue import Empty
 import pytest
 
 from paddle._launch.inbox import Inbox
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 
 def flooding(inbox: Inbox[int], count: int) -> list[threading.Thread]:
@@ -28,10 +28,10 @@ def test_no_more_waits_than_it_holds_and_one_of_each_node_and_all_of_it_comes() 
     until(lambda: inbox._pieces.qsize() > 20, "the inbox to be full")
     taken = []
     while len(taken) < 5000:
-        taken.append(inbox.get(timeout=30))
+        taken.append(inbox.get(timeout=PATIENCE_S))
         assert inbox._pieces.qsize() <= 20 + 5
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_S)
     assert sorted(taken) == sorted(list(range(1000)) * 5)
     with pytest.raises(Empty):
         inbox.get(timeout=0.001)
@@ -53,5 +53,5 @@ def test_when_it_is_over_nobody_waits() -> None:
     until(lambda: inbox._pieces.qsize() > 1, "the inbox to be full")
     inbox.close()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()

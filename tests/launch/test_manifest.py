@@ -14,6 +14,7 @@ from paddle._launch.agent import manifest
 from paddle._launch.agent.manifest import Item, Refused, read, written
 from paddle._launch.errors import NodeLost
 from tests.launch.receiving import ThreadLine, answer, tree
+from tests.waiting import PATIENCE_S
 
 DIGEST = "a" * 64
 FILE = [0o644, 1_000_000_000, 3, DIGEST]
@@ -79,14 +80,14 @@ def test_it_is_refused(data) -> None:
 def send(root: Path, place: Path, data: bytes, rest: bytes = b"", **changes: object) -> tuple[int, dict]:
     """Say all of it to a receiver, whatever it answers; gives its status and its last answer."""
     order = {"dispatch": 1, "root": str(root), "place": str(place), "replaces": False}
-    order |= {"limit": 1 << 40, "patience_s": 20, "manifest": len(data)} | changes
+    order |= {"limit": 1 << 40, "patience_s": PATIENCE_S, "manifest": len(data)} | changes
     line = ThreadLine()
     pusher = threading.Thread(target=_push, args=(line, json.dumps(order).encode() + b"\n" + data + rest))
     pusher.start()
     said = b""
     while part := line.receive():
         said += part
-    pusher.join(20)
+    pusher.join(PATIENCE_S)
     return line.close(), answer(said)
 
 

@@ -18,7 +18,7 @@ from paddle._launch.agent import staging
 from paddle._launch.agent.receiver import Receiver, Source
 from paddle._launch.errors import DeliveryError, NodeLost
 from tests.launch.receiving import ThreadLine, dispatch_of, tree
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 CHANGES = (
     "mkdir",
@@ -193,7 +193,7 @@ def test_two_dispatches_at_once_are_both_whole_and_share_no_file(package, tmp_pa
     for thread in threads:
         thread.start()
     for thread, line in zip(threads, lines, strict=True):
-        thread.join(20)
+        thread.join(PATIENCE_S)
         line.close()
     assert all(tree(root / f"JOB{number}") == tree(package) for number in range(4))
     files = [path for path in root.glob("JOB*/**/*") if path.is_file() and not path.is_symlink()]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paddle._launch.turn import Turn
 from tests.fresh import ROOT
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 HOLDS = """
 import sys
@@ -44,7 +44,7 @@ def test_who_comes_while_another_has_it_waits_and_says_so_once(tmp_path: Path) -
         until(lambda: said, "that it waits")
         assert not had.is_set()
         holder.kill()
-    assert had.wait(30), "a process that was killed has it no more"
+    assert had.wait(PATIENCE_S), "a process that was killed has it no more"
     assert said == [f"somebody else collects into {tmp_path} just now; waiting for that to end"]
 
 
@@ -57,7 +57,7 @@ def test_the_threads_of_a_process_have_it_together_and_the_last_one_gives_it_bac
         said: list[str] = []
         waiting.start()
         until(lambda: said, "another one to wait")
-    waiting.join(30)
+    waiting.join(PATIENCE_S)
     assert not waiting.is_alive()
 
 

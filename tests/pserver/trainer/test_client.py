@@ -101,12 +101,12 @@ def test_a_call_to_a_silent_server_ends_at_its_deadline() -> None:
         began = time.monotonic()
         with pytest.raises(
             ShardUnreachable,
-            match=rf"127.0.0.1:{port} was asked to let this trainer in, and no answer came within 0.2.*"
+            match=rf"127.0.0.1:{port} was asked to let this trainer in, and no answer came within \d.*"
             r"paddle_pserver2\.INFO",
         ):
             start(exchange)
         exchange.close("gave up")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < TIMEOUT_S
 
 
 def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ def test_parting_from_a_server_that_reads_nothing_is_brief(monkeypatch: pytest.M
         began = time.monotonic()
         client.say_goodbye(Goodbye())
         client.part()
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < TIMEOUT_S
 
 
 def test_a_server_that_was_given_up_is_not_heard_out(monkeypatch: pytest.MonkeyPatch) -> None:
