@@ -16,7 +16,7 @@ from pathlib import Path
 
 from . import private_files
 from .logfile import LogFile
-from .processes import Process, look_up, send_signal, sweep
+from .processes import Process, kill, look_up, sweep
 
 PATIENCE_S = 60  # with a launcher that says nothing; then this process is gone
 
@@ -35,7 +35,7 @@ def end_by_force(outer: Process) -> None:
     found = look_up(outer.pid)
     if found is not None and found[1] == outer:
         sweep(outer.pid)
-        send_signal(outer, signal.SIGKILL)
+        kill(outer)
 
 
 def bury(workspace: Path) -> None:

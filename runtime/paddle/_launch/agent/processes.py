@@ -74,6 +74,14 @@ def send_signal(process: Process, signum: int) -> None:
             os.close(handle)
 
 
+def kill(process: Process) -> None:
+    """SIGKILL this very process until it is gone, with all that it holds, or does not die in time."""
+    end = time.monotonic() + GIVE_UP_S
+    while (found := look_up(process.pid)) and found[1] == process and time.monotonic() < end:
+        send_signal(process, signal.SIGKILL)
+        time.sleep(0.01)
+
+
 def become_subreaper() -> None:
     """Be the new parent of every process below whose own parent dies, so that ``descendants`` finds it."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)

@@ -5,9 +5,7 @@ It must never know what comes next in a launch. Guarantee: when this process is 
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -18,7 +16,7 @@ from invoke import Config, Context, Local, Promise
 import paddle._launch.agent as agent
 from paddle._launch import logs, workspace
 from paddle._launch.agent.killer import bury
-from paddle._launch.agent.processes import Process, sweep
+from paddle._launch.agent.processes import Process, kill, look_up, sweep
 from paddle._launch.backends.leash import Leash
 from paddle._launch.plan import LaunchPlan, NodePlan
 from paddle._launch.turn import Turn
@@ -90,10 +88,10 @@ class LocalMachine:
     def kill(self, agent: Process | None) -> None:
         if self._promise is None:
             return
-        outer = self._promise.runner.process.pid
-        sweep(outer)
-        if self._promise.runner.process.poll() is None:
-            os.kill(outer, signal.SIGKILL)
+        outer = self._promise.runner.process
+        sweep(outer.pid)
+        if outer.poll() is None and (found := look_up(outer.pid)):
+            kill(found[1])
         bury(self._plan.workspace)
 
     def interrupt(self) -> None:
