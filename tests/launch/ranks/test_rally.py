@@ -106,6 +106,18 @@ def test_who_says_nothing_delays_the_others_but_little(port, monkeypatch) -> Non
             assert host.result() == guest.result()
 
 
+def test_a_rank_that_is_slow_to_speak_is_told_to_come_again(port, monkeypatch) -> None:
+    monkeypatch.setattr(rally, "_PATIENCE_S", 0.1)
+    with ThreadPoolExecutor(2) as pool:
+        host = pool.submit(meet, Place(0, 2), ("127.0.5.1",), port, PATIENCE_S)
+        with _reached("127.0.5.1", port) as slow:
+            slow.settimeout(PATIENCE_S)
+            greeting = b"".join(iter(lambda: slow.recv(1 << 16), b""))
+            assert json.loads(greeting)["rank"] == 0
+        guest = pool.submit(meet, Place(1, 2), ("127.0.5.1",), port, PATIENCE_S)
+        assert host.result() == guest.result()
+
+
 def test_a_port_that_is_taken_is_named(port) -> None:
     with (
         socket.create_server(("127.0.5.1", port)),

@@ -98,18 +98,24 @@ class _Host:
     def _hear(self, line: socket.socket) -> None:
         """Rule 4: whoever it is has so long to say which rank it is."""
         line.settimeout(_PATIENCE_S)
+        try:
+            with contextlib.suppress(Nonsense):
+                self._ask(line)
+        except OSError:  # a rank that is slow to speak shall come again, and not wait here
+            line.close()
+
+    def _ask(self, line: socket.socket) -> None:
         nonce = secrets.token_hex(16)
-        with contextlib.suppress(OSError, Nonsense):
-            send(line, {"nonce": nonce, "rank": 0})
-            said = receive(line)
-            rank, size = said.get("rank"), said.get("size")
-            if said.get("proof") != _proof(self._place, nonce, "guest", rank, size):
-                raise Nonsense
-            if size != self._place.size or not (isinstance(rank, int) and 0 < rank < size):
-                raise Nonsense
-            self._come[rank] = line, line.getpeername()[0]
-            if is_loopback(self._own):
-                self._own = line.getsockname()[0]
+        send(line, {"nonce": nonce, "rank": 0})
+        said = receive(line)
+        rank, size = said.get("rank"), said.get("size")
+        if said.get("proof") != _proof(self._place, nonce, "guest", rank, size):
+            raise Nonsense
+        if size != self._place.size or not (isinstance(rank, int) and 0 < rank < size):
+            raise Nonsense
+        self._come[rank] = line, line.getpeername()[0]
+        if is_loopback(self._own):
+            self._own = line.getsockname()[0]
 
     def _tell(self) -> Rally:
         peers = [address for _, (_, address) in sorted(self._come.items())]
