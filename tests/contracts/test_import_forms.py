@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import paddle
+from tests.waiting import PATIENCE_S
 
 RUNTIME = Path(paddle.__file__).parents[1]
 ROOT = RUNTIME.parent
@@ -35,7 +36,7 @@ def python(*arguments: str, cwd: Path, path: Path | None = None) -> str:
     """Run Python with no more than ``path`` to find packages by; gives what it printed."""
     environ = {"PATH": "/usr/bin:/bin", **({"PYTHONPATH": str(path)} if path else {})}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, env=environ, capture_output=True, text=True, timeout=60
+        [sys.executable, *arguments], cwd=cwd, env=environ, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

@@ -39,12 +39,13 @@ from inner import inner
 from numba.core.compiler_lock import global_compiler_lock
 from outer import outer
 
-Thread(target=outer, args=[1]).start()
-while global_compiler_lock._lock.acquire(blocking=False):
+compiles = Thread(target=outer, args=[1])
+compiles.start()
+while compiles.is_alive() and global_compiler_lock._lock.acquire(blocking=False):
     global_compiler_lock._lock.release()
 child = os.fork()
 if not child:
-    signal.alarm(20)  # one that waits for ever ends by it
+    signal.alarm(200)  # one that waits for ever ends by it
     print(inner(1.5), end=" ", flush=True)
     os._exit(0)
 print(os.waitpid(child, 0)[1])

@@ -16,6 +16,7 @@ from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Constant, Normal
 from paddle._engine.rows import SparseRows
 from paddle._engine.scope import Scope
+from tests.waiting import PATIENCE_S
 
 WORDS, WIDTH, HIDDEN, CONTEXT = 50, 8, 16, 4
 
@@ -97,4 +98,4 @@ def test_building_and_fitting_a_line_loads_no_compiler() -> None:
         "assert 'numba' not in sys.modules"
     )
     runtime = Path(__file__).parents[2] / "runtime"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=runtime, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=runtime, timeout=PATIENCE_S)

@@ -14,7 +14,7 @@ from typing import Any
 
 import paddle._launch.agent as agent
 from paddle._launch import workspace
-from paddle._launch.agent.answers import SIGN
+from paddle._launch.agent.answers import BEAT, SIGN
 from paddle._launch.agent.receiver import Receiver, Source
 from paddle._launch.digests import DigestCache
 from paddle._launch.dispatch import Dispatch
@@ -25,8 +25,9 @@ COMMAND = (sys.executable, "-I", "-S", "-X", "utf8", str(Path(agent.__file__).pa
 
 
 def answer(said: bytes) -> Any:
-    """The last that is said in answer."""
-    return json.loads(said.splitlines()[-1].removeprefix(SIGN))
+    """The last that is said in answer, but for beats: one may come when it has been said."""
+    words = [line for line in said.splitlines() if line != BEAT]
+    return json.loads(words[-1].removeprefix(SIGN))
 
 
 class ThreadLine:
@@ -65,6 +66,9 @@ class ThreadLine:
             return self._near.recv(most)
         except ConnectionResetError:  # it ended, and had not read all
             return b""
+
+    def receive_all(self) -> bytes:
+        return b"".join(iter(self.receive, b""))
 
     def close(self) -> int:
         with contextlib.suppress(OSError):

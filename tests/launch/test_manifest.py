@@ -84,9 +84,7 @@ def send(root: Path, place: Path, data: bytes, rest: bytes = b"", **changes: obj
     line = ThreadLine()
     pusher = threading.Thread(target=_push, args=(line, json.dumps(order).encode() + b"\n" + data + rest))
     pusher.start()
-    said = b""
-    while part := line.receive():
-        said += part
+    said = line.receive_all()
     pusher.join(PATIENCE_S)
     return line.close(), answer(said)
 
@@ -166,7 +164,7 @@ def test_a_folder_for_dispatches_that_others_can_write_to_is_refused(tmp_path, k
 def test_what_is_no_order_is_refused(order) -> None:
     line = ThreadLine()
     _push(line, order)
-    assert answer(line.receive())["refused"] is True
+    assert answer(line.receive_all())["refused"] is True
     assert line.close() == 1
 
 
@@ -201,7 +199,7 @@ def test_a_launcher_that_falls_silent_is_not_waited_for_for_ever(tmp_path) -> No
     order = {"dispatch": 1, "root": str(root), "place": str(root / "JOB1"), "replaces": False, "limit": 0}
     line = ThreadLine()
     line._push(memoryview(json.dumps(order | {"patience_s": 0.05, "manifest": 100}).encode() + b"\n"))
-    assert "nothing came for" in answer(line.receive())["failed"]
+    assert "nothing came for" in answer(line.receive_all())["failed"]
     assert line.close() == 1
 
 

@@ -15,6 +15,7 @@ from paddle._engine.profile import Profile, switch
 from paddle._engine.scope import Scope
 from paddle._engine.teams import shared
 from paddle._engine.teams.crew import Crew
+from tests.waiting import PATIENCE_S
 
 from ..jobs import Recorder
 from ..passes.test_descent import Lender
@@ -106,7 +107,7 @@ def test_who_fails_is_told_when_all_have_ended(failing: int) -> None:
             if number == failing:
                 may_end.set()
                 raise ArithmeticError(f"part {number}")
-            assert may_end.wait(30)
+            assert may_end.wait(PATIENCE_S)
             ended.append((number, factor))
 
         return run

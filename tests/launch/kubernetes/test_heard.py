@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from paddle._launch.kubernetes.following import _MOST_LINE, Following
 from paddle._launch.kubernetes.heard import Heard
+from tests.waiting import PATIENCE_S
 
 DAY = "2026-11-22T12:00:"
 
@@ -140,7 +141,7 @@ def test_who_leaves_is_not_kept_by_a_stream_that_is_still_to_be_taken_up() -> No
     thread = threading.Thread(target=list, args=[following.lines()], daemon=True)
     thread.start()
     following.leave()
-    thread.join(30)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from paddle._program.files import tables
 from paddle._program.files.exchange import exchange
+from tests.waiting import PATIENCE_S
 
 
 def test_each_replaces_the_others_and_the_last_one_stays_whole(tmp_path: Path) -> None:
@@ -23,12 +24,12 @@ def test_each_replaces_the_others_and_the_last_one_stays_whole(tmp_path: Path) -
             made = aside / own.name
             made.mkdir(parents=True)
             (made / "emb.block0.txt").write_text(str(worker))
-            together.wait(30)
+            together.wait(PATIENCE_S)
             tables.replace(made, own, aside)
 
     with ThreadPoolExecutor(4) as pool:
         for told in [pool.submit(put, worker) for worker in range(4)]:
-            told.result(60)
+            told.result(2 * PATIENCE_S)
     assert [each.name for each in own.iterdir()] == ["emb.block0.txt"]
     assert (own / "emb.block0.txt").read_text() in "0123"
 
