@@ -37,7 +37,7 @@ from paddle._pserver.protocol.messages import (
 from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.remote import RemoteExchange
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from .conftest import DENSE_ONLY, MODEL, ONES, TIMEOUT_S, Pservers, Start, start, update, values_of
 from .hurried import LONG_S, Hurried
@@ -75,8 +75,9 @@ def test_the_same_id_twice_is_told_to_the_second(start_pservers: Start) -> None:
 
 
 def test_a_sparse_parameter_without_sparse_ports_names_parameter_and_flag_on_both_sides(
-    start_pservers: Start, caplog: pytest.LogCaptureFixture
+    start_pservers: Start, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("paddle._pserver.trainer.remote._WORD_S", PATIENCE_S)
     pservers = start_pservers()
 
     def run(exchange: Exchange) -> None:

@@ -52,7 +52,7 @@ from paddle._pserver.trust.tls import read_trust
 from paddle._pserver.trust.token_file import token_of
 from paddle._streams import complain
 
-_WORD_S = 0.5  # for a last word to pservers, which may not be there
+_WORD_S = 2.0  # for a last word to pservers, which may be busy or not be there
 
 
 class RemoteExchange:
