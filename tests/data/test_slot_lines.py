@@ -73,7 +73,7 @@ def test_what_is_wrong_is_told_by_file_line_and_slot(line: str, said: str) -> No
 
 def test_more_values_than_slots_are_left_over_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     assert len(read("1 1 2 1 1 1 1 5 5\n" * 2)) == 2
-    assert [record.getMessage()[:6] for record in caplog.records] == ["part-0"]
+    assert [text.startswith("part-0") for text in caplog.messages if "part-" in text] == [True]
 
 
 def test_a_dense_slot_has_the_shape_of_its_variable() -> None:

@@ -61,7 +61,7 @@ def test_what_is_no_word_is_told_of_and_passed_over(
 ) -> None:
     with caplog.at_level(logging.WARNING, "paddle.pserver"):
         assert heard(*pipe, b'nonsense\n{"trainer": 1}\n{"text": "b"}\n') == [Word("b")]
-    assert len(caplog.records) == 2
+    assert caplog.text.count("cannot understand what the launcher says") == 2
 
 
 def test_where_nobody_speaks_nothing_is_heard() -> None:

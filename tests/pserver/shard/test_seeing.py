@@ -367,7 +367,7 @@ def test_a_restored_shard_logs_nothing_of_steps_before_it(caplog: pytest.LogCapt
     hub = Hub(before.restart().shard, "dense shard 0")
     assert hub.shard.clocks.version == 3
     hub._tell_progress()
-    assert not caplog.records
+    assert "per second" not in caplog.text
     hub.shard.clocks.version = 4
     hub._tell_progress()
     assert "4 steps: per second" in caplog.text
