@@ -15,9 +15,7 @@ def until(
     come."""
     end = time.monotonic() + patience_s
     while True:
-        is_last = (
-            time.monotonic() >= end
-        )  # before it looks: who stands still behind a look has not looked in time
+        is_last = time.monotonic() >= end  # before it looks: who stood still behind a look looks once more
         if found := condition():
             return found
         assert not is_last, f"waited {patience_s} s for: {what}. {seen()}"
