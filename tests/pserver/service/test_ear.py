@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 from collections.abc import Iterator
@@ -13,8 +14,12 @@ import pytest
 
 from paddle._pserver.protocol.messages import Goodbye
 from paddle._pserver.service.ear import Ear, Word
+from paddle._pserver.service.endpoint import EndpointOptions, _Served
+from paddle._pserver.service.foundation import Foundation
 from paddle._pserver.service.hub import Hub
-from paddle._pserver.service.process import _heed
+from paddle._pserver.service.process import _heed, _serve
+from paddle._pserver.shard.ending import Outcome
+from paddle._pserver.watcher import Unwatched
 from tests.waiting import PATIENCE_S
 
 from ..shard.test_arrival import joined
@@ -91,18 +96,37 @@ def test_who_is_told_to_stop_hears_first_what_was_said_of_why_and_came_later(pip
     assert said == ["trainer-1 was killed", "the pserver was told to stop"]
 
 
-def test_who_was_told_to_stop_is_not_blamed_where_the_launcher_has_said_of_why(pipe: tuple[int, int]) -> None:
-    ear, mouth = pipe
-    talk = joined(2, spec=update(), snapshots=None)
-    hub = Hub(talk.shard, "dense shard 0")
-    hub.hear_all = Ear(ear, hub.hear).read
-    os.write(mouth, b'{"text": "trainer-0 was killed by SIGKILL", "trainer": 0}\n')
+def told_to_stop(hub: Hub, mouth: int) -> None:
+    """The launcher says why, and who is told to stop because of that says goodbye, before either is read."""
+    os.write(mouth, b'{"text": "pserver-1 was killed by SIGKILL", "other": "pserver-1"}\n')
     session: Any = SimpleNamespace(id=1, known=True)
     hub.received(session, (Goodbye("ToldToStop: by SIGTERM"), None, [], None))
+
+
+def test_who_was_told_to_stop_is_not_blamed_where_the_launcher_has_said_of_why(pipe: tuple[int, int]) -> None:
+    ear, mouth = pipe
+    hub = Hub(joined(1, spec=update(), snapshots=None).shard, "dense shard 0")
+    ground: Any = SimpleNamespace(
+        hub=lambda options, name: (hub, None), open=lambda *of: contextlib.nullcontext(), gate=None
+    )
+    ends = _serve(
+        hub.shard.options, [], hub.name, lambda: told_to_stop(hub, mouth), Unwatched(), [], ground, ear
+    )
+    assert asyncio.run(ends) == 1
     os.close(mouth)
-    assert talk.shard.broken is not None
-    assert talk.shard.broken.reason == "trainer-0 was killed by SIGKILL"
-    assert talk.shard.broken.culprits == (0,)
+    assert hub.shard.broken is not None
+    assert hub.shard.broken.reason == "pserver-1 was killed by SIGKILL"
+    assert hub.shard.broken.culprits == ()
+
+
+def test_nor_is_it_by_any_shard_of_an_endpoint(pipe: tuple[int, int]) -> None:
+    ear, mouth = pipe
+    with contextlib.ExitStack() as endings:
+        options = EndpointOptions(address="127.0.0.1", port=7164, trainers=2)
+        served = _Served(options, Foundation(Unwatched(), None, None), endings, ear)
+        told_to_stop([*served._hubs.values()][-1], mouth)
+        assert served._fallen == Outcome(1, "the job is broken: pserver-1 was killed by SIGKILL")
+    os.close(mouth)
 
 
 def test_who_is_told_to_stop_by_the_end_of_its_parent_stops_at_once(pipe: tuple[int, int]) -> None:
