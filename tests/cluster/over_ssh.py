@@ -40,9 +40,8 @@ trainer.train(paddle.batch(lambda: iter(words * 5), 10), num_passes=2, event_han
 print("trained", flush=True)
 """
 ROOT_DIR = "/srv/jobs"
-PROMISED_S = (
-    9.0  # five on a machine of its own, which others share here; less than the lease of ten, which ends all
-)
+PROMISED_S = 9.0
+"""Five on a machine of its own, which others share here; less than the lease of ten, which ends all."""
 
 
 class Job:

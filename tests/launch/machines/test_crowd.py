@@ -68,9 +68,7 @@ def test_of_none_nothing_comes() -> None:
 
 def test_one_that_does_not_come_back_is_given_up_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     never = threading.Event()
-    times = itertools.chain(
-        [0.0, 0.0], itertools.repeat(PATIENCE_S)
-    )  # that has gone by with the first answer
+    times = itertools.chain([0.0, 0.0], itertools.repeat(PATIENCE_S))  # it is over with the first answer
     monkeypatch.setattr(of_crowd, "time", SimpleNamespace(monotonic=lambda: next(times)))
     values, errors = together({0: never.wait, 1: lambda: True}, PATIENCE_S)
     assert values == {1: True}

@@ -59,14 +59,13 @@ def test_machines_that_do_not_answer_delay_no_other_and_are_all_named(
     dead = {f"n{node}" for node in range(20)}
     gone = threading.Event()
     monkeypatch.setattr(transport, "TURN_S", 0.1)
-    monkeypatch.setattr(
-        Opening.open, "__defaults__", (2 * PATIENCE_S,)
-    )  # the dead ones are waited for so long
+    long_s = 2 * PATIENCE_S  # so long the dead ones are waited for
+    monkeypatch.setattr(Opening.open, "__defaults__", (long_s,))
     answered: list[str] = []
 
     def opens(node: str) -> None:
         if node in dead:
-            gone.wait(2 * PATIENCE_S)
+            gone.wait(long_s)
             raise TimeoutError
         answered.append(node)
 
