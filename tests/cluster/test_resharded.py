@@ -99,7 +99,7 @@ def trained(folder: Path, name: str, pservers: int, ports: int, kept: str) -> Ma
         f"HOSTS = ['local', 'local']\nPSERVER_HOSTS = {[0, 1][:pservers]}\nTRAINER_HOSTS = [0, 1]\n"
     )
     ports_of_each = [f"--ports_num={ports}", f"--ports_num_for_sparse={ports}"]
-    port = f"--port={free_port(HOSTS, 2 * ports)}"
+    port = f"--port={free_port(HOSTS, 2 * ports + 1)}"  # and where workers meet
     where = [f"--conf={conf}", "-p", "package", f"--root_dir={name}", f"--snapshot_dir={folder / kept}"]
     run(folder, str(ROOT / "paddle.py"), *where, port, *ports_of_each)
     (after,) = (folder / name).glob("JOB*/node-0/after.npz")
