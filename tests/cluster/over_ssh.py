@@ -197,6 +197,14 @@ def agent_of(lab: Cluster, node: str) -> list[Process]:
     return halves
 
 
+def ports_to(job: Job, address: str) -> list[int]:
+    """The launcher's ends of the connections to the sshd of a node."""
+    there = "".join(f"{int(part):02X}" for part in reversed(address.split("."))) + ":0016"
+    table = Path(f"/proc/{job.process.pid}/net/tcp").read_text().splitlines()[1:]
+    rows = [row.split() for row in table]
+    return [int(row[1].partition(":")[2], 16) for row in rows if (row[2], row[3]) == (there, "01")]
+
+
 def all_gone(lab: Cluster, patience_s: float = PATIENCE_S, nodes: Sequence[str] = ()) -> None:
     """Wait until nothing of any job runs."""
     until(lambda: not left(lab, nodes), f"the end of all that runs: {left(lab, nodes)}", patience_s)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.over_ssh import ROOT_DIR, Job, clear, launching, left_behind
+from tests.cluster.over_ssh import ROOT_DIR, Job, clear, launching, left_behind, ports_to
 from tests.family import eldest
 from tests.lab.cluster import Cluster
 from tests.lab.partition import dark
@@ -53,14 +53,6 @@ def trains(job: Job) -> None:
     job.wait_for("starting 2 trainers")
     for node in ("n1", "n2"):
         until(lambda node=node: "family" in job.log(node, "train.log"), f"the trainer on {node}", PATIENCE_S)
-
-
-def ports_to(job: Job, address: str) -> list[int]:
-    """The launcher's ends of the connections to the sshd of a node."""
-    there = "".join(f"{int(part):02X}" for part in reversed(address.split("."))) + ":0016"
-    table = Path(f"/proc/{job.process.pid}/net/tcp").read_text().splitlines()[1:]
-    rows = [row.split() for row in table]
-    return [int(row[1].partition(":")[2], 16) for row in rows if (row[2], row[3]) == (there, "01")]
 
 
 def singles(lab: Cluster, node: str) -> list[int]:

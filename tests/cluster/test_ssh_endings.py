@@ -28,8 +28,8 @@ from tests.cluster.over_ssh import (
     jobs,
     left,
     left_behind,
+    ports_to,
 )
-from tests.cluster.test_restarts import ports_to
 from tests.lab.cluster import HEAD, Cluster
 from tests.pretenders import NEVER_ENDS, RUNAWAY
 from tests.waiting import PATIENCE_S, until

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from tests.cluster.by_hand import NETWORK, assert_same
-from tests.cluster.over_ssh import ROOT_DIR, Job, jobs, launching, left_behind
-from tests.cluster.test_restarts import most_at_once, ports_to, singles
+from tests.cluster.over_ssh import ROOT_DIR, Job, jobs, launching, left_behind, ports_to
+from tests.cluster.test_restarts import most_at_once, singles
 from tests.lab.cluster import Cluster
 from tests.lab.partition import dark
 from tests.lab.processes import Process
