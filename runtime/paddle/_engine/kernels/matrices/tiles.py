@@ -39,7 +39,11 @@ class Best(NamedTuple):
     fewest: int
 
 
-MEASURED = {"znver4": Best(SQUARE, 1, 256, 257), "icelake-server": Best(8, 3, 128, 33)}
+MEASURED = {
+    "znver4": Best(SQUARE, 1, 256, 257),
+    "znver5": Best(8, 2, 256, 33),
+    "icelake-server": Best(8, 3, 128, 33),
+}
 """Processors, by LLVM's names, on which products of many rows were measured, and are ahead of OpenBLAS."""
 
 
