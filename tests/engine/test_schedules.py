@@ -6,12 +6,12 @@ import pytest
 
 from paddle._engine.errors import UnknownName
 from paddle._engine.exchange import ScheduleSpec, WarmupSpec
-from paddle._engine.schedules import SCHEDULES, Progress, schedule
+from paddle._engine.schedules import SCHEDULES, schedule
 
 
 def rate(name: str, samples: int = 0, passes: int = 0, **numbers: float | str) -> float:
     spec = ScheduleSpec(name=name, **{"learning_rate": 0.5, **numbers})
-    return schedule(spec)(Progress(samples, passes, steps=10**6))
+    return schedule(spec)(samples, passes, 10**6)
 
 
 def test_constant_ignores_progress():
@@ -74,7 +74,7 @@ def test_a_schedule_that_divides_refuses_zero(name, letter):
 
 def by_steps(name: str, steps: int, unit: str = "", warmup: WarmupSpec | None = None, **options) -> float:
     spec = ScheduleSpec(name=name, learning_rate=0.5, unit=unit, options=options, warmup=warmup)
-    return schedule(spec)(Progress(samples=3, passes=7, steps=steps))
+    return schedule(spec)(3, 7, steps)
 
 
 @pytest.mark.parametrize(("steps", "expected"), [(0, 1 / 1000), (9, 10 / 1000), (99, 0.1), (399, 0.05)])
@@ -118,7 +118,7 @@ def test_a_schedule_can_count_in_another_unit_than_its_own():
     assert by_steps("inverse_time_decay", 0, "passes", decay_steps=7, decay_rate=1) == 0.25
     assert by_steps("inverse_time_decay", 0, "samples", decay_steps=3, decay_rate=1) == 0.25
     steps = schedule(ScheduleSpec(name="linear", learning_rate=9.0, decay_a=1.0, unit="steps"))
-    assert steps(Progress(samples=1, passes=2, steps=3)) == 6.0
+    assert steps(1, 2, 3) == 6.0
 
 
 def test_a_warmup_is_a_line_before_any_schedule_which_counts_from_the_start_or_from_its_end():

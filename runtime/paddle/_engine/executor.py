@@ -77,10 +77,11 @@ class _Asked:
 
 @dataclass(slots=True)
 class _Known:
-    """What an executor remembers of one program."""
+    """What an executor remembers of one program. ``grows``: the next run is the first of one plan more."""
 
     plans: Kept[Plan] = field(default_factory=lambda: Kept(PLANS_PER_PROGRAM))
     improved: dict[object, list[Operator]] = field(default_factory=dict)
+    grows: bool = False
     runs: int = 0
     ahead: Ahead | None = None
     operators: int = -1
@@ -90,8 +91,9 @@ class _Known:
         self, program: Program, feed: Mapping[str, np.ndarray]
     ) -> tuple[Program, Mapping[str, np.ndarray]]:
         """What is left to plan when all has been computed that a plan needs, and what that is fed."""
-        if self.operators != len(program.main.operators):
-            self.ahead, self.operators = ahead_of(program), len(program.main.operators)
+        count = len(program.blocks[0].operators)
+        if self.operators != count:
+            self.ahead, self.operators = ahead_of(program), count
         return (program, feed) if self.ahead is None else (self.ahead.rest, self.ahead.fed(feed))
 
 
@@ -145,13 +147,14 @@ class Executor:
         """
         known = self._programs.get(program) or self._programs.setdefault(program, _Known())
         program, feed = known.rest(program, feed)
-        count, plan = len(known.plans), self._plan(known, program, feed, fetch)
+        plan = self._plan(known, program, feed, fetch)
         run = plan.run
         run.report = None
         run.seed, run.step = seed, known.runs if step is None else step
         run.samples, run.rate = _batch_size(feed) if samples is None else samples, rate
         run.part, run.before = place
-        if count < len(known.plans) > PLANS_PER_PROGRAM:
+        if known.grows:
+            known.grows = False
             with ROOM.growing(self._in_arena):  # a plan takes part of its memory when it is first run
                 fetched = _run(plan, feed, look)
         else:
@@ -195,7 +198,9 @@ class Executor:
                 self._forget_void_plans()
             if _watcher is not None:
                 _watcher(program, plan)
+            count = len(known.plans)
             known.plans.put(key, plan)
+            known.grows = count < len(known.plans) > PLANS_PER_PROGRAM
         known.asked = _Asked(state, shapes, names, plan)
         return plan
 

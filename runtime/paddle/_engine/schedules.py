@@ -40,23 +40,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from paddle._engine.errors import UnknownName
 from paddle._engine.exchange import ScheduleSpec, WarmupSpec
 
-
-class Progress(NamedTuple):
-    """How far a job is: ``samples`` with those of this step, ``passes`` finished, ``steps`` before this
-    one."""
-
-    samples: int
-    passes: int
-    steps: int
-
-
-Schedule = Callable[[Progress], float]
-"""What gives the learning rate of a step."""
+Schedule = Callable[[int, int, int], float]
+"""What gives the learning rate of a step by how far a job is: samples with those of this step, passes
+finished, steps before this one."""
 
 Course = Callable[[float], float]
 """A learning rate by a count in one unit."""
@@ -84,7 +75,11 @@ def schedule(spec: ScheduleSpec) -> Schedule:
     if spec.warmup is not None:
         course = _warmed_up(spec.warmup, course)
     unit = spec.unit or kind.unit
-    return lambda progress: course(getattr(progress, unit))
+    if unit == "samples":
+        return lambda samples, passes, steps: course(samples)
+    if unit == "passes":
+        return lambda samples, passes, steps: course(passes)
+    return lambda samples, passes, steps: course(steps)
 
 
 def _options(spec: ScheduleSpec, kind: Kind) -> dict[str, Any]:

@@ -35,5 +35,5 @@ class Vector:
     def step(self, gradient: np.ndarray, learning_rate: float, step: int) -> None:
         """Update by ``gradient`` (n,), which is left as it is; the others as in ``Rule.rows``."""
         self._last_step[0] = step - 1
-        touched = (self._table, _ONE_ROW, gradient.reshape(1, -1), self._last_step, *self._numbers)
+        touched = (self._table, _ONE_ROW, gradient[None], self._last_step, *self._numbers)
         self._update(touched, self._slots, learning_rate, step)

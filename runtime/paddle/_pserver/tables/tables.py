@@ -16,7 +16,7 @@ import numpy as np
 
 from paddle._engine.arena import zeros
 from paddle._engine.exchange import UpdateSpec
-from paddle._engine.schedules import Progress, schedule
+from paddle._engine.schedules import schedule
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.shown import Shown
 from paddle._pserver.protocol.placement import DenseLayout, RowRange
@@ -96,7 +96,7 @@ class Tables:
         ``samples``: processed so far, ``passes``: finished; the learning rate depends on them, unless
         ``rate`` was told.
         """
-        learning_rate = self.rate(samples=samples, passes=passes, step=step) if rate is None else rate
+        learning_rate = self._learning_rate(samples, passes, step - 1) if rate is None else rate
         scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
         if self.shown is not None:
             self.shown.begin(step)
@@ -107,12 +107,13 @@ class Tables:
         else:
             for stretch in self._stretches:
                 stretch.apply(whole, learning_rate, step)
-        for index, table in enumerate(self.rows.values()):
-            table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
+        if self.rows:
+            for index, table in enumerate(self.rows.values()):
+                table.apply([gradient.rows[index] for gradient in gradients], scale, learning_rate, step)
 
     def rate(self, *, samples: int, passes: int, step: int) -> float:
         """The learning rate of update number ``step``; see ``apply``."""
-        return self._learning_rate(Progress(samples, passes, step - 1))
+        return self._learning_rate(samples, passes, step - 1)
 
     def plain(self) -> dict[str, float]:
         """The dense parameters of which a step subtracts rate times gradient and no more, each with what the

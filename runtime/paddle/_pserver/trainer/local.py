@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from operator import is_
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class LocalExchange:
         self._room = np.empty(0, np.float32)
         self._rooms: Mapping[str, np.ndarray] = {}
         self._lent: Mapping[str, float] = {}
-        self._seen: tuple[tuple[str, ...], tuple[object, ...]] | None = None
+        self._seen: Mapping[str, object] | None = None
         self._given = NOTHING
         self._steps = self._pass_id = self._shrink = 0
         self._past = Past()
@@ -178,21 +177,23 @@ class LocalExchange:
         """See Exchange."""
         rate = None if rate is None else given.rate(rate)
         gradient, count = self._gradient(gradients), given.count(samples, "samples")
-        if self._tables.open or self._closed:
+        tables = self._tables
+        if tables.open or self._closed:
             push = Push(self._steps + 1, self._pass_id, count, shrink=self._shrink, rate=rate)
             self._ask(push, gradient)
             self._shrink = 0
         else:
-            self._apply(gradient, count, rate)
+            self._apply(tables, gradient, count, rate)
         self._steps += 1
         return StepReport(self._shard.clocks.version)
 
-    def _apply(self, gradient: Gradient, samples: int, rate: float | None) -> None:
+    def _apply(self, tables: Tables, gradient: Gradient, samples: int, rate: float | None) -> None:
         """What the shard does with the push of a trainer that nobody waits for, and that waits for nobody:
         of a small model all the rest would be most of a step."""
-        tables, clocks = self._tables, self._shard.clocks
-        for table, rows in zip(tables.rows.values(), gradient.rows, strict=True):
-            table.check(rows.ids)
+        clocks = self._shard.clocks
+        if tables.rows:
+            for table, rows in zip(tables.rows.values(), gradient.rows, strict=True):
+                table.check(rows.ids)
         clocks.admit(0, self._steps + 1)
         clocks.apply(samples, self._pass_id)
         tables.apply(
@@ -203,17 +204,23 @@ class LocalExchange:
     def _gradient(self, gradients: given.Gradients) -> Gradient:
         """Gradients as a shard takes them. They are looked at once: a plan hands over the same arrays at
         every step."""
-        arrays = tuple(gradients.values())
-        seen = self._seen
-        if seen is None or tuple(gradients) != seen[0] or not all(map(is_, arrays, seen[1])):
+        if not self._has_seen(gradients):
             given.check_names(gradients, self._names)
             dense = [self._dense(gradients, each) for each in self._parameters if not each.sparse]
             found = [given.rows(gradients, each) for each in self._parameters if each.sparse]
             rows = [Rows(each.ids, each.values) for each in found]
             is_whole = all(gradients.get(name) is room for name, room in self._rooms.items())
-            self._seen = tuple(gradients), arrays
+            self._seen = dict(gradients)
             self._given = Gradient(dense, rows, self._room if is_whole else None)
         return self._given
+
+    def _has_seen(self, gradients: given.Gradients) -> bool:
+        if self._seen is None:
+            return False
+        for name, array in self._seen.items():
+            if gradients.get(name) is not array:
+                return False
+        return len(gradients) == len(self._seen)
 
     def _dense(self, gradients: given.Gradients, parameter: ParameterSpec) -> np.ndarray:
         if parameter.name in self._lent and parameter.name not in gradients:
