@@ -112,7 +112,7 @@ PSERVER = (
         "numpy",
     ),
     # One part of the parameters.
-    Row("_pserver.shard", f"{SHARD} {WIRE} {EXCHANGE} _visible", "numpy"),
+    Row("_pserver.shard", f"{SHARD} {WIRE} {EXCHANGE} _visible", "msgspec numpy"),
     Row("_pserver.shard.model", f"{SHARD} {WIRE} {EXCHANGE} _pserver.memory.shown", "numpy"),
     Row("_pserver.shard.decoding", f"{SHARD} {WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.shard.loan", f"{WIRE} _pserver.memory.region _pserver.tables.tables", "numpy os"),

@@ -19,6 +19,7 @@ from paddle._pserver.service.foundation import Foundation
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.process import _heed, _serve
 from paddle._pserver.shard.ending import Outcome
+from paddle._pserver.shard.inlet import Inbound
 from paddle._pserver.watcher import Unwatched
 from tests.waiting import PATIENCE_S
 
@@ -100,7 +101,7 @@ def told_to_stop(hub: Hub, mouth: int) -> None:
     """The launcher says why, and who is told to stop because of that says goodbye, before either is read."""
     os.write(mouth, b'{"text": "pserver-1 was killed by SIGKILL", "other": "pserver-1"}\n')
     session: Any = SimpleNamespace(id=1, known=True)
-    hub.received(session, (Goodbye("ToldToStop: by SIGTERM"), None, [], None))
+    hub.received(session, Inbound(Goodbye("ToldToStop: by SIGTERM")))
 
 
 def test_who_was_told_to_stop_is_not_blamed_where_the_launcher_has_said_of_why(pipe: tuple[int, int]) -> None:

@@ -95,9 +95,9 @@ class Hub:
 
     def received(self, session: Session, inbound: Inbound) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
-        message, gradient, ids, decode = inbound
-        if decode is not None:
-            decode()
+        message = inbound.message
+        if inbound.decode is not None:
+            inbound.decode()
         if isinstance(message, Sign) and session.known:
             return session.send(message)
         if isinstance(message, Fallen):
@@ -110,7 +110,7 @@ class Hub:
         now = time.monotonic()
         self._meter.asked(session.id, message, now)
         self._outlet.asked(session.id, message)
-        self._do(self.shard.handle(session.id, message, gradient, ids, now=self._clock.now()))
+        self._do(self.shard.handle(session.id, message, inbound.gradient, inbound.ids, now=self._clock.now()))
         self._meter.worked(time.monotonic() - now)
         self._tell_progress()
         return None

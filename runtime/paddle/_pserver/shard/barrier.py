@@ -9,7 +9,8 @@ waits has ended its pass, after the last that was heard of one that has not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
-from typing import NamedTuple
+
+import msgspec
 
 from paddle._pserver.protocol.messages import Declare, EndPass, Push
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
@@ -22,7 +23,7 @@ Awaited = Callable[[Set[int], Set[int]], Set[int]]
 """For whom of those in the pass those who wait do."""
 
 
-class Wait(NamedTuple):
+class Wait(msgspec.Struct, frozen=True):
     """A question that is not answered yet."""
 
     question: Question

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from paddle._pserver.protocol.messages import Reply
 from paddle._pserver.shard.state import State
 
 
-class Send(NamedTuple):
+class Send(msgspec.Struct, frozen=True):
     """Tell the trainer on ``session``; ``body`` are arrays. ``live``: they may change before all is sent."""
 
     session: int

@@ -11,8 +11,9 @@ shard's layout has told that it may be that long.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, get_args
+from typing import get_args
 
+import msgspec
 import numpy as np
 
 from paddle._pserver.errors import BadMessage
@@ -31,7 +32,7 @@ _REQUESTS = get_args(Request)
 NO_LAYOUT = DenseLayout((), (), 0)
 
 
-class Inbound(NamedTuple):
+class Inbound(msgspec.Struct, frozen=True):
     """A message and the arrays that came in its body.
 
     ``decode``: to be called once, where it is given, when the body is there; BadMessage where it cannot be.

@@ -138,7 +138,7 @@ class Shard:
     @property
     def wire(self) -> WireSpec | None:
         """In which numbers values travel, as a trainer has declared."""
-        return None if self.declaration is None else self.declaration.wire
+        return None if (model := self._beginning.model) is None else model.declaration.wire
 
     # What surroundings tell a shard. Every call returns what to do about it, in order.
 
@@ -287,7 +287,7 @@ class Shard:
             return self._resuming.go_back(session, message, self._now)
         if not trainer.declared:
             raise BadMessage(f"{type(message).__name__} came before Declare")
-        if isinstance(message, Seed | Remind):
+        if isinstance(message, (Seed, Remind)):
             return self._beginning.seed(session, message, ids, self._now)
         if isinstance(message, Save):
             told = known(self.clocks, self.roster)[trainer.id]
@@ -389,7 +389,7 @@ class Shard:
 
     def _done(self) -> list[Effect]:
         """What is to be done, a snapshot last: it holds all that the others are about."""
-        if self.ready and self.broken is None and (fallen := self._sparing.due()):
+        if (fallen := self._sparing.due()) and self.ready and self.broken is None:
             self._go_on_without([*fallen], "; ".join(fallen.values()))
             self._conclude()
         self._resuming.look(self._now)

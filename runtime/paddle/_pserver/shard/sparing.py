@@ -45,6 +45,8 @@ class Sparing:
 
     def due(self) -> dict[int, str]:
         """Of those that have ended for good, whom the job can go on without now, and how each ended."""
+        if not self._fallen:
+            return {}
         found = {id: how for id, how in self._fallen.items() if not self._roster.trainers[id].has_left}
         return found if self.can_spare([*found]) else {}
 

@@ -244,9 +244,10 @@ class Training:
         samples = passes = 0
         rate = self._rate(offers)
         clocks, present = self._clocks, self._roster.present
-        for trainer, push, _ in offers:
+        for offer in offers:
+            push = offer.push
             samples += push.samples
-            if push.pass_id > passes and trainer in present:
+            if push.pass_id > passes and offer.trainer in present:
                 passes = push.pass_id
         clocks.apply(samples, passes)
         gradients = [self._counted(offer) for offer in offers]
@@ -295,7 +296,8 @@ class Training:
         if self._compensation is not None:
             self._compensation.gave(id, values)
         body = (values,) if values.size else ()
-        wants_cut, lacking = self._saving.is_late, self._saving.is_lacking
-        told = {"wants_cut": wants_cut, "lacking": lacking} if self.is_in_step else {}
-        answer = Answer(self._clocks.version, dropped, self._clocks.durable[id], **told)
+        wants_cut = self.is_in_step and self._saving.is_late
+        lacking = self.is_in_step and self._saving.is_lacking
+        clocks = self._clocks
+        answer = Answer(clocks.version, dropped, clocks.durable[id], wants_cut, lacking)
         self._outbox.tell(id, answer, body)

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Set
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
+
+import msgspec
 
 from paddle._pserver.protocol.messages import Push
 from paddle._pserver.tables.gradient import Gradient
 
 
-class Offer(NamedTuple):
+class Offer(msgspec.Struct, frozen=True):
     """One trainer's push."""
 
     trainer: int
@@ -22,7 +24,7 @@ class Offer(NamedTuple):
     gradient: Gradient
 
 
-class Due(NamedTuple):
+class Due(msgspec.Struct, frozen=True):
     """Pushes, in trainer order, whose fate is known: applied as one step, or discarded.
 
     ``held``: they are answered later, when the mode releases their trainers.
