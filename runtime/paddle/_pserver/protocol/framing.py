@@ -26,6 +26,7 @@ import struct
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -99,8 +100,13 @@ def small(
 
 def _head(kind: int, meta: bytes, size: int) -> bytes:
     """Header and meta of a frame whose body has ``size`` bytes."""
-    fields = _FIELDS.pack(MAGIC, VERSION, kind, len(meta), size)
-    return b"".join((fields, _CHECK.pack(xxh32_intdigest(fields)), meta))
+    return _header(kind, len(meta), size) + meta
+
+
+@lru_cache(maxsize=64)  # most frames of a session are like others before
+def _header(kind: int, meta_length: int, size: int) -> bytes:
+    fields = _FIELDS.pack(MAGIC, VERSION, kind, meta_length, size)
+    return fields + _CHECK.pack(xxh32_intdigest(fields))
 
 
 def _slices(
@@ -157,8 +163,7 @@ class FrameReader(Generic[Message]):
 
     def __init__(self, place: Place[Message], limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
-        self.checks_body = True
-        self.checked = 0
+        self.checks_body, self.checked = True, 0
         self._place = place
         self._staging = memoryview(bytearray(_STAGING_BYTES))
         self._start = self._end = 0  # of the bytes in staging that are not consumed yet
@@ -297,8 +302,7 @@ class FrameReader(Generic[Message]):
     def _read_at_once(self) -> Message | None:
         """A frame that is in staging as a whole, as most are: it is read there, checked before it is used."""
         frame = self._staging[self._start : self._end]
-        size = frame.nbytes
-        if size < HEADER_BYTES:
+        if (size := frame.nbytes) < HEADER_BYTES:
             return None
         meta_end = HEADER_BYTES + self._lengths(frame)
         end = meta_end + _CHECK_BYTES
@@ -306,14 +310,16 @@ class FrameReader(Generic[Message]):
         if size < end or (body_end != end and size < body_end + _CHECK_BYTES):
             return None
         head = frame[:meta_end]
-        check = _DIGEST.unpack_from(frame, meta_end)[0]
-        self._hold(xxh3_64_intdigest(head), check)
+        (check,) = _DIGEST.unpack_from(frame, meta_end)
+        if xxh3_64_intdigest(head) != check:
+            raise self._damaged()
         message, targets = self._placed(head[HEADER_BYTES:])
         if body_end != end:
             values = frame[end:body_end]
             if self.checks_body:
                 check = xxh3_64_intdigest(b"".join((head, values)))
-            self._hold(check, _DIGEST.unpack_from(frame, body_end)[0])
+            if (check,) != _DIGEST.unpack_from(frame, body_end):
+                raise self._damaged()
             _spread(values, targets)
             end = body_end + _CHECK_BYTES
         self._start += end
@@ -325,9 +331,6 @@ class FrameReader(Generic[Message]):
 
     def _read_meta_check(self) -> Message | None:
         self._compare(self._check)
-        return self._begin_body()
-
-    def _begin_body(self) -> Message | None:
         self._message, targets = self._placed(self._meta)
         self._body = deque(targets)
         return self._go_on()
@@ -362,19 +365,19 @@ class FrameReader(Generic[Message]):
 
     def _compare(self, checked: memoryview) -> None:
         """Hold all so far to the check that is in ``checked``."""
-        self._hold(self._digest.intdigest(), _DIGEST.unpack(checked)[0])
+        if (self._digest.intdigest(),) != _DIGEST.unpack(checked):
+            raise self._damaged()
 
-    def _hold(self, digest: int, check: int) -> None:
-        """Hold what came to its check."""
-        if digest != check:
-            raise ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
+    def _damaged(self) -> ChecksumMismatch:
+        return ChecksumMismatch(f"a frame of kind {self._kind} was damaged on the way")
 
 
 def _spread(values: memoryview, targets: Sequence[memoryview]) -> None:
     """Write ``values`` to the targets, one after another, which they fill."""
+    at = 0
     for target in targets:
-        target[:] = values[: target.nbytes]
-        values = values[target.nbytes :]
+        target[:] = values[at : at + target.nbytes]
+        at += target.nbytes
 
 
 def _length(views: Sequence[memoryview]) -> int:
