@@ -319,7 +319,9 @@ class Client:
                 sock = self._ready(deadline)
                 try:
                     self._vigil.keep()
-                    count = sock.recvmsg_into(reader.buffers())[0]
+                    buffers = reader.buffers()  # one, as most are, is received into in less time
+                    one = len(buffers) == 1
+                    count = sock.recv_into(buffers[0]) if one else sock.recvmsg_into(buffers)[0]
                 except _NOT_YET:
                     self._idle(deadline)
                     self._want_sign(sock, deadline)
@@ -352,7 +354,7 @@ class Client:
         while group:
             sock = self._ready(deadline, self.longest_send_s if is_patient else IDLE_S)
             try:
-                sent = sock.sendmsg(group)
+                sent = sock.send(group[0]) if len(group) == 1 else sock.sendmsg(group)
             except _NOT_YET:
                 if is_patient:
                     raise TimeoutError("timed out") from None

@@ -117,13 +117,11 @@ class Journal:
 
 def after(message: Request, before: Mark) -> Mark:
     """What has been told once ``message`` is."""
-    match message:
-        case Push(pace=pace):
-            return Mark(before.pushes + 1, before.passes, pace)
-        case EndPass():
-            return Mark(before.pushes, before.passes + 1)
-        case _:
-            return before
+    if isinstance(message, Push):
+        return Mark(before.pushes + 1, before.passes, message.pace)
+    if isinstance(message, EndPass):
+        return Mark(before.pushes, before.passes + 1)
+    return before
 
 
 def _is_past(mark: Mark, other: Mark) -> bool:

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from paddle._pserver.protocol.messages import Declare, EndPass, Push, Request, Share
 from paddle._pserver.trainer.account import Account
 from paddle._pserver.trainer.journal import Entry
@@ -35,8 +37,7 @@ class Short:
     body: Sequence[memoryview]
 
 
-@dataclass(slots=True)
-class Question:
+class Question(msgspec.Struct):
     """One question. ``asking``: in words; ``entry``: in the journal; ``short``: the same, where something was
     told ahead; ``is_in_room``: the body lies where a shard that shares memory reads it."""
 

@@ -241,9 +241,11 @@ class RemoteExchange:
         self.settle()
         given.check_names(gradients, self._names)
         samples = given.count(samples, "samples")
-        encoder, merged = self._encoder, given.all_merged(gradients, self._sparse_ones, given=self._gives)
+        encoder, rows = self._encoder, {}
+        if self._sparse_ones:
+            merged = given.all_merged(gradients, self._sparse_ones, given=self._gives)
+            rows = {name: encoder.rows(part) for name, part in merged}
         dense = self._handed.coded(gradients)
-        rows = {name: encoder.rows(part) for name, part in merged}
         self._steps, self._pace = self._steps + 1, self._pace + 1
         push = Push(
             self._steps,
@@ -266,14 +268,18 @@ class RemoteExchange:
                 self._flight.settle_sparse()
             if names is None and (answers := self._flight.end()):
                 self._check_versions(versions := [answer.version for answer in answers])
-                self._report = StepReport(max(versions), sum([answer.dropped for answer in answers]))
-                self._lacking = any(answer.lacking for answer in answers)
-                self._cut = not self._lacking and any(answer.wants_cut for answer in answers)
+                dropped, lacking, wants_cut = 0, False, False
+                for answer in answers:  # by hand, as they are few: a generator costs more than what it gives
+                    dropped += answer.dropped
+                    lacking |= answer.lacking
+                    wants_cut |= answer.wants_cut
+                self._report = StepReport(max(versions), dropped)
+                self._lacking, self._cut = lacking, wants_cut and not lacking
         return self._report
 
     def _check_versions(self, versions: Sequence[int]) -> None:
         """Where trainers are in step all shards have applied the same steps."""
-        if self._is_in_step:
+        if self._is_in_step and len(versions) > 1:
             check_versions([shard.line for shard in self._shards], versions, self._steps)
 
     def begin_pass(self, pass_id: int) -> None:

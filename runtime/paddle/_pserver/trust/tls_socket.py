@@ -97,6 +97,10 @@ class TlsSocket:
                 self._send(secret, end)
         return size
 
+    def send(self, data: memoryview) -> int:
+        """The same of one."""
+        return self.sendmsg([data])
+
     def recv(self, count: int, flags: int = 0) -> bytes:
         """Some bytes, at most ``count``; none at the end. ``MSG_PEEK``: one, which is received again."""
         data = self._ahead
@@ -105,6 +109,10 @@ class TlsSocket:
             data = bytes(room[: self.recvmsg_into([room])[0]])
         self._ahead = data if flags == socket.MSG_PEEK else data[count:]
         return data[:count]
+
+    def recv_into(self, room: memoryview) -> int:
+        """As :meth:`recvmsg_into`, into one."""
+        return self.recvmsg_into([room])[0]
 
     def recvmsg_into(self, buffers: Sequence[memoryview]) -> tuple[int]:
         """Receive what is there, at least a byte; 0 at the end."""
