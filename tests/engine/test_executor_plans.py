@@ -58,6 +58,17 @@ class TestPlans:
         (known,) = job.executor._programs.values()
         assert len(known.plans) == PLANS_PER_PROGRAM
 
+    def test_the_first_run_of_each_plan_beyond_those_kept_in_any_case_is_watched(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """For that is when it takes memory. To watch takes longer than a small step: others are not."""
+        watched, real = [], room.Room.growing
+        monkeypatch.setattr(room.Room, "growing", lambda self, by: watched.append(1) or real(self, by))
+        job = linear()
+        for size in [*range(PLANS_PER_PROGRAM + 3, 0, -1), *range(1, PLANS_PER_PROGRAM + 4)]:
+            job.run({"x": np.ones((size, 2)), "y": np.ones((size, 1))})
+        assert len(watched) == 2 * 3  # as it is made, and as it is run
+
     def test_plans_of_37_shapes_are_made_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         from paddle._engine import executor
 
