@@ -67,6 +67,20 @@ def test_what_is_looked_at_is_received_all_the_same(papers: Files) -> None:
     sock.close()
 
 
+def test_one_buffer_goes_as_several_do(papers: Files) -> None:
+    sock, other = pair(papers)
+    sock.settimeout(PATIENCE_S)
+    assert sock.send(memoryview(b"abc")) == 3
+    assert other.recv(10) == b"abc"
+    other.sendall(b"defg")
+    room = bytearray(10)
+    assert sock.recv_into(memoryview(room)) == 4
+    assert bytes(room[:4]) == b"defg"
+    other.close()
+    assert sock.recv_into(memoryview(room)) == 0
+    sock.close()
+
+
 def test_both_ways_at_once(papers: Files) -> None:
     """As a thread that sends and one that receives do; neither waits for the other."""
     sock, other = pair(papers)

@@ -129,7 +129,7 @@ class Training:
         is_new = self._clocks.admit(id, push.step, push.pace)
         self._barrier.add(id, push, now)
         if is_new:
-            if self.is_in_step:
+            if self.is_in_step and (push.cut or push.lacking):
                 self._saving.told(self._clocks.version + 1, cut=push.cut, lacking=push.lacking)
             self._mode.offer(Offer(id, push, gradient))
         elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
@@ -242,7 +242,7 @@ class Training:
 
     def _apply(self, offers: Sequence[Offer]) -> None:
         samples = passes = 0
-        rate = self._rate(offers)
+        rate = offers[0].push.rate if len(offers) == 1 else self._rate(offers)
         clocks, present = self._clocks, self._roster.present
         for offer in offers:
             push = offer.push
@@ -250,7 +250,9 @@ class Training:
             if push.pass_id > passes and offer.trainer in present:
                 passes = push.pass_id
         clocks.apply(samples, passes)
-        gradients = [self._counted(offer) for offer in offers]
+        gradients = [offer.gradient for offer in offers]
+        if self._compensation is not None:
+            gradients = [self._compensation.of(offer.trainer, offer.gradient) for offer in offers]
         self._tables.apply(
             gradients, samples=clocks.samples, passes=clocks.passes_over, step=clocks.version, rate=rate
         )
@@ -259,12 +261,6 @@ class Training:
                 self._changes.add(offer.trainer, offer.gradient.rows)
         if clocks.version % self._log_period_server == 0:
             self._outbox.note(str(clocks))
-
-    def _counted(self, offer: Offer) -> Gradient:
-        """The gradient that a push brings, as it counts."""
-        if self._compensation is None:
-            return offer.gradient
-        return self._compensation.of(offer.trainer, offer.gradient)
 
     def _rate(self, offers: Sequence[Offer]) -> float | None:
         """The learning rate that trainers tell for the step that these make."""

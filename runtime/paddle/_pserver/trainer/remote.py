@@ -255,7 +255,7 @@ class RemoteExchange:
             pace=self._pace,
             cut=self._cut,
             lacking=self._lacking,
-            rate=given.rate(rate),
+            rate=None if rate is None else given.rate(rate),
         )
         self._shrink = 0
         self._flight.push(push, dense, rows, forms=encoder.has_forms, is_in_room=self._room is not None)

@@ -33,4 +33,6 @@ class Sync(Mode):
         if not present <= offers.keys():
             return None
         self._offers = {}
+        if len(offers) == 1:
+            return Due(tuple(offers.values()))
         return Due(tuple([offers[trainer] for trainer in sorted(offers)]))
