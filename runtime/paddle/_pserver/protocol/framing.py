@@ -79,7 +79,7 @@ def pieces(
     if (frame := small(kind, meta, body, checks_body=checks_body)) is not None:
         return ([memoryview(frame)],)
     size = _length(body)
-    return _slices(_head(kind, meta, size), body, size, copy=copy, checks_body=checks_body)
+    return _slices(_header(kind, len(meta), size) + meta, body, size, copy=copy, checks_body=checks_body)
 
 
 def small(
@@ -89,7 +89,7 @@ def small(
     size = _length(body)
     if HEADER_BYTES + len(meta) + size >= SMALL_BYTES:
         return None
-    head = _head(kind, meta, size)
+    head = _header(kind, len(meta), size) + meta
     check = _DIGEST.pack(xxh3_64_intdigest(head))
     if not size:
         return head + check
@@ -98,13 +98,9 @@ def small(
     return b"".join((head, check, values, last))
 
 
-def _head(kind: int, meta: bytes, size: int) -> bytes:
-    """Header and meta of a frame whose body has ``size`` bytes."""
-    return _header(kind, len(meta), size) + meta
-
-
 @lru_cache(maxsize=64)  # most frames of a session are like others before
 def _header(kind: int, meta_length: int, size: int) -> bytes:
+    """Of a frame whose body has ``size`` bytes."""
     fields = _FIELDS.pack(MAGIC, VERSION, kind, meta_length, size)
     return fields + _CHECK.pack(xxh32_intdigest(fields))
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Coroutine, Sequence
 import numpy as np
 
 from paddle._pserver.errors import BadMessage, FrameError
-from paddle._pserver.protocol.messages import Answer, Fallen, Goodbye, Share, Sign, failure
+from paddle._pserver.protocol.messages import Answer, Fallen, Goodbye, Push, Request, Share, Sign, failure
 from paddle._pserver.protocol.outlet import Outlet
 from paddle._pserver.service.ear import Word
 from paddle._pserver.service.meter import Meter
@@ -98,22 +98,29 @@ class Hub:
         message = inbound.message
         if inbound.decode is not None:
             inbound.decode()
-        if isinstance(message, Sign) and session.known:
-            return session.send(message)
-        if isinstance(message, Fallen):
-            return self._fallen(session, message)
-        if isinstance(message, Share):
-            loan = self._inlets[session.id].loan
-            return session.send(loan.share(message, self.shard.expecting(session.id).tables))
-        if isinstance(message, Goodbye) and message.failure is not None and self.hear_all is not None:
-            self.hear_all()  # who is told to stop, because another one fell, may be read before that is
+        if not isinstance(message, Push) and self._is_for_hub(session, message):
+            return
         now = time.monotonic()
         self._meter.asked(session.id, message, now)
         self._outlet.asked(session.id, message)
         self._do(self.shard.handle(session.id, message, inbound.gradient, inbound.ids, now=self._clock.now()))
         self._meter.worked(time.monotonic() - now)
         self._tell_progress()
-        return None
+
+    def _is_for_hub(self, session: Session, message: Request) -> bool:
+        """Whether it is no question to the shard, and dealt with here."""
+        if isinstance(message, Sign) and session.known:
+            session.send(message)
+        elif isinstance(message, Fallen):
+            self._fallen(session, message)
+        elif isinstance(message, Share):
+            loan = self._inlets[session.id].loan
+            session.send(loan.share(message, self.shard.expecting(session.id).tables))
+        else:
+            if isinstance(message, Goodbye) and message.failure is not None and self.hear_all is not None:
+                self.hear_all()  # who is told to stop, because another one fell, may be read before that is
+            return False
+        return True
 
     def _fallen(self, session: Session, message: Fallen) -> None:
         """Answered first: what follows ends this shard."""

@@ -56,6 +56,8 @@ class Reunion:
 
     def look(self, now: float) -> None:
         """Let those go on for whom nobody is missing any more; at the end of every event."""
+        if not self._waiting:
+            return
         for session, newcomer in list(self._waiting.items()):
             missing, waited_s = self._roster.unheard - {newcomer.id}, now - newcomer.since
             if not missing or waited_s >= self._patience_s:
