@@ -1,7 +1,7 @@
 """Any rule in any mode: however many shards there are, trainers see the same bits at every step.
 
-Trainers are driven one call at a time, so that the order of events is the one that was drawn. Where each
-gradient is applied alone, these bits are those of one process that is given the gradients that counted.
+Trainers are driven one call at a time, so that the order of events is the one that was drawn. Where gradients
+are applied alone, or merged by their trainer, these bits are those of one process that is given what counted.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ from paddle._pserver.trainer.trainer_modes import in_mode
 from tests.examples import one_fixture_for_all
 
 from ..conftest import Start, values_of
-from ..test_equality import MODEL, RULE_SPECS, gradients_of, update
+from ..test_equality import MODEL, RULE_SPECS, assert_same, gradients_of, total, update
 
 TRAINERS, RATIO = 2, 1.5
 SHAPES = [(1, 1), (3, 2)]
 SAMPLES = 4
 
 ONE_BY_ONE = [ModeSpec(name="async", discard_ratio=RATIO), ModeSpec(name="ssp", staleness=50)]
-MODES = [
-    *ONE_BY_ONE,
+MERGED = [
     ModeSpec(name="half_async", max_merge_var_num=2),
     ModeSpec(name="half_async", max_merge_var_num=3, merge="mean"),
+]
+MODES = [
+    *ONE_BY_ONE,
+    *MERGED,
     ModeSpec(name="geo", k_steps=2),
     ModeSpec(name="average", k_steps=2, is_async=True),
     ModeSpec(name="elastic_average", k_steps=2, is_async=True, delta_add_rate=0.5),
@@ -120,8 +123,32 @@ def test_gradients_that_are_applied_alone_do_what_they_do_in_one_process(
             alone.step(gradients, SAMPLES)
     alone.fetch()
     assert seen.dropped == dropped
-    for name, array in arrays.items():
-        assert seen.final[0][name].tobytes() == array.tobytes(), name
+    assert_same(seen.final[0], arrays)
+
+
+@given(spec=SPECS, mode=st.sampled_from(MERGED), events=EVENTS)
+@settings(one_fixture_for_all, max_examples=20)
+def test_gradients_that_trainers_merge_do_what_their_sum_or_mean_does_in_one_process(
+    start_pservers: Start, spec: UpdateSpec, mode: ModeSpec, events: list[int]
+) -> None:
+    seen = driven(start_pservers(1, *SHAPES[1], TRAINERS), replace(spec, mode=mode), events)
+    alone, pending = LocalExchange(), [list[Any]() for _ in range(TRAINERS)]
+    arrays = alone.start(MODEL, spec, values_of(MODEL, 0))
+
+    def push(id: int) -> None:
+        alone.step(total(pending[id], mode.merge == "mean"), SAMPLES * len(pending[id]))
+        pending[id].clear()
+
+    for seed, id in enumerate(events):
+        pending[id].append(look(alone, seed))
+        if len(pending[id]) == mode.max_merge_var_num:
+            push(id)
+    for id in range(TRAINERS):  # in the end all fetch, in this order
+        if pending[id]:
+            push(id)
+        alone.fetch()
+    assert not any(seen.dropped)
+    assert_same(seen.final[-1], arrays)
 
 
 ENTRIES = [Entry(), Entry("count", 2), Entry("probability", 0.4)]

@@ -37,6 +37,9 @@ Step = tuple[int, list[int]]
 """A gradient: its value everywhere, and the rows of t that it touches."""
 
 STEPS = st.tuples(st.integers(-8, 8), st.lists(st.integers(0, 4), max_size=3))
+EVENTS = st.one_of(STEPS, st.just("fetch"))
+Event = tuple[int, Step | str]
+"""A trainer, and what it does."""
 NOT_IN_STEP = st.one_of(
     st.builds(ModeSpec, name=st.just("geo"), k_steps=st.integers(1, 3)),
     st.builds(
@@ -49,8 +52,9 @@ NOT_IN_STEP = st.one_of(
 )
 
 
-def update(mode: ModeSpec, rule: str = "sgd") -> UpdateSpec:
-    return UpdateSpec(rule=RULES[rule], schedule=ScheduleSpec(learning_rate=RATE), mode=mode)
+def update(mode: ModeSpec, rule: str | RuleSpec = "sgd") -> UpdateSpec:
+    spec = RULES[rule] if isinstance(rule, str) else rule
+    return UpdateSpec(rule=spec, schedule=ScheduleSpec(learning_rate=RATE), mode=mode)
 
 
 def gradient(step: Step) -> dict[str, np.ndarray | SparseRows]:
@@ -143,7 +147,9 @@ class Simulation:
         return move
 
 
-def joined(pservers: Pservers, mode: ModeSpec, rule: str = "sgd") -> list[tuple[Exchange, Mapping[str, Any]]]:
+def joined(
+    pservers: Pservers, mode: ModeSpec, rule: str | RuleSpec = "sgd"
+) -> list[tuple[Exchange, Mapping[str, Any]]]:
     """All trainers of a job, in this thread, each with its arrays."""
     made = []
     for id in range(pservers.num_gradient_servers):
@@ -179,9 +185,13 @@ def test_trainers_that_wait_for_nobody_equal_the_simulation_of_every_event(
 ) -> None:
     ports, sparse = shape
     pservers = start_pservers(ports_num=ports, ports_num_for_sparse=sparse, num_gradient_servers=trainers)
-    simulation, job = Simulation(mode, trainers, rule), joined(pservers, mode, rule)
-    events = st.tuples(st.integers(0, trainers - 1), st.one_of(STEPS, st.just("fetch")))
-    for id, event in data.draw(st.lists(events, max_size=15)):
+    events = data.draw(st.lists(st.tuples(st.integers(0, trainers - 1), EVENTS), max_size=15))
+    compare(joined(pservers, mode, rule), Simulation(mode, trainers, rule), events)
+
+
+def compare(job: Sequence[tuple[Exchange, Any]], simulation: Simulation, events: Sequence[Event]) -> None:
+    """All that trainers see of these events, and what they leave behind."""
+    for id, event in events:
         exchange, arrays = job[id]
         if isinstance(event, str):
             fetch(exchange, simulation, id)
@@ -198,7 +208,7 @@ def test_trainers_that_wait_for_nobody_equal_the_simulation_of_every_event(
         exchange.close()
         if simulation.steps[id]:
             simulation.meet(id)
-    fetch(last, simulation, trainers - 1)
+    fetch(last, simulation, len(job) - 1)
     close(arrays, simulation.center)
     last.close()
 
@@ -217,13 +227,15 @@ IN_STEP = st.builds(
     k_steps=st.integers(1, 3),
     delta_add_rate=st.sampled_from([0.5, 1.0]),
 )
+PASSES = st.lists(st.lists(st.lists(STEPS, max_size=5), min_size=3, max_size=3), min_size=1, max_size=2)
+"""What three trainers do in each."""
 
 
 @given(
     mode=IN_STEP,
     rule=st.sampled_from(sorted(RULES)),
     shape=st.sampled_from([(1, 1), (2, 3)]),
-    passes=st.lists(st.lists(st.lists(STEPS, max_size=5), min_size=3, max_size=3), min_size=1, max_size=2),
+    passes=PASSES,
     trainers=st.integers(1, 3),
 )
 @settings(one_fixture_for_all, max_examples=30)
@@ -238,6 +250,14 @@ def test_trainers_that_wait_for_each_other_equal_the_simulation_of_their_meeting
     """Each with as many batches as it has: who has no more is not waited for."""
     ports, sparse = shape
     pservers = start_pservers(ports_num=ports, ports_num_for_sparse=sparse, num_gradient_servers=trainers)
+    compare_passes(pservers, Simulation(mode, trainers, rule), rule, passes)
+
+
+def compare_passes(
+    pservers: Pservers, simulation: Simulation, rule: str | RuleSpec, passes: list[list[list[Step]]]
+) -> None:
+    """What each trainer of a job has at the end of each pass, of which it has ``passes[pass][id]``."""
+    mode, trainers = simulation.mode, simulation.trainers
 
     def run(id: int) -> Any:
         def train(remote: Any) -> list[Arrays]:
@@ -255,7 +275,6 @@ def test_trainers_that_wait_for_each_other_equal_the_simulation_of_their_meeting
         return train
 
     results = pservers.train(*(run(id) for id in range(trainers)))
-    simulation = Simulation(mode, trainers, rule)
     for pass_id, batches in enumerate(passes):
         todo = {id: list(batches[id]) for id in range(trainers)}
         while any(todo.values()):
