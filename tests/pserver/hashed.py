@@ -40,8 +40,10 @@ def table(
     how: UpdateSpec | None = None,
     room_bytes: int = 1 << 40,
     width: int = WIDTH,
+    **own: Any,
 ) -> HashTable:
-    parameter = spec(shape=(-1, width), rows=RowsSpec(initial=INITIAL, entry=entry, seed=SEED))
+    """``own``: what stands in the parameter itself."""
+    parameter = spec(shape=(-1, width), rows=RowsSpec(initial=INITIAL, entry=entry, seed=SEED), **own)
     return HashTable(RowRange(parameter, shard, shards, 0), how or update(), TableRoom(room_bytes))
 
 

@@ -186,9 +186,9 @@ def test_packed_and_hashed_tables_meet_the_same_contract():
     width=st.sampled_from([1, 3, 1500]),
 )
 def test_it_equals_a_packed_table_with_the_same_first_values_bit_for_bit(name, rates, batches, width):
-    how = update(name, gradient_clipping_threshold=2.0, **rates)
-    (held,) = row_ranges([spec(shape=(30, width), rows=None)], 0, 1)
-    packed, hashed = PackedTable(held, how), table(how=how, width=width)
+    how, own = update(name, gradient_clipping_threshold=2.0, **rates), {"learning_rate": 0.5}
+    (held,) = row_ranges([spec(shape=(30, width), rows=None, **own)], 0, 1)
+    packed, hashed = PackedTable(held, how), table(how=how, width=width, **own)
     everything = np.arange(30)
     packed.values[...] = first(everything, width)
     if rates or name == "adam":
