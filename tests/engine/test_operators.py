@@ -19,6 +19,7 @@ from .ops.layer_operators import LAYERS, LAYERS_WRONG
 from .ops.recurrent_operators import RECURRENT
 from .ops.sequence_operators import SEQUENCE_OTHERS, SEQUENCES
 from .ops.tally_operators import TALLIES, TALLIES_WRONG
+from .ops.varied_operators import VARIED, VARIED_OTHERS, VARIED_WRONG
 from .passes.case import Case
 from .passes.fused_cases import FUSED, FUSED_WRONG
 
@@ -172,6 +173,7 @@ DIFFERENTIABLE = [
     *PICTURES,
     *TALLIES,
     *LAYERS,
+    *VARIED,
 ]
 
 OTHERS = [
@@ -196,6 +198,7 @@ OTHERS = [
     *FIRST_SEQUENCE_OTHERS,
     *SEQUENCE_OTHERS,
     *DENSE_OTHERS,
+    *VARIED_OTHERS,
 ]
 
 
@@ -279,6 +282,7 @@ WRONG = [
     *PICTURES_WRONG,
     *TALLIES_WRONG,
     *LAYERS_WRONG,
+    *VARIED_WRONG,
     ("mul", {"X": X, "Y": Y}, {}, "4 columns and Y has 5 rows"),
     ("mul", {"X": X[0], "Y": Y}, {}, "must be a matrix"),
     ("elementwise_add", {"X": X, "Y": Y[:, :3]}, {}, "does not broadcast"),

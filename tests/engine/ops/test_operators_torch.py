@@ -14,7 +14,7 @@ from paddle._engine.single import Single
 from ..passes.case import Case
 from ..test_operators import DIFFERENTIABLE, OTHERS
 from .recurrent_operators import LSTM
-from .torch_twins import LATER, F, Tensor, Twin, of_two, of_x, torch
+from .torch_twins import LATER, PLAIN, F, Tensor, Twin, of_two, of_x, torch
 
 
 def reduced(function: Callable[..., Tensor]) -> Twin:
@@ -86,6 +86,12 @@ def reshaped(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
     return x.reshape([x.shape[i] if size == 0 else size for i, size in enumerate(attrs["shape"])])
 
 
+def cost(function: Callable[..., Tensor], x: Tensor, slots: dict[str, list[Tensor]], attrs: Any) -> Tensor:
+    """PyTorch passes over the label -100 if it is told no other."""
+    passed = -100 if attrs["ignored"] is None else attrs["ignored"]
+    return function(x, slots["Label"][0][:, 0], reduction="none", ignore_index=passed)[:, None]
+
+
 def divided(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
     x, y = slots["X"][0], slots["Y"][0]
     return torch.div(x, y, rounding_mode=None if x.is_floating_point() else "trunc")
@@ -125,13 +131,12 @@ TWINS: dict[str, Twin] = {
         s["X"][0][None, None],
         [side for pair in a["paddings"][::-1] for side in pair],
         {"edge": "replicate"}.get(a["mode"], a["mode"]),
+        a["value"],
     )[0, 0],
     "transpose": lambda slots, attrs: slots["X"][0].permute(attrs["axis"]),
     "reverse": lambda slots, attrs: slots["X"][0].flip(attrs["axis"]),
     "bias_activation": lambda s, a: getattr(torch, a["act"])(s["X"][0] + s["Bias"][0].reshape(-1)),
-    "bias_softmax_cost": lambda s, a: F.cross_entropy(
-        s["X"][0] + s["Bias"][0].reshape(-1), s["Label"][0][:, 0], reduction="none"
-    )[:, None],
+    "bias_softmax_cost": lambda s, a: cost(F.cross_entropy, s["X"][0] + s["Bias"][0].reshape(-1), s, a),
     "lookup_pool": pooled,
     "lookup_beside": lambda slots, attrs: torch.cat(
         [F.embedding(ids.reshape(-1), slots["W"][0]) for ids in slots["Ids"]], 1
@@ -154,15 +159,15 @@ TWINS: dict[str, Twin] = {
     "adaptive_max_pool2d": lambda s, a: F.adaptive_max_pool2d(s["X"][0], a["size"]),
     "average_pool2d": windowed(F.avg_pool2d),
     "batch_norm": normalized,
-    "cross_entropy": lambda s, a: F.nll_loss(s["X"][0].log(), s["Label"][0][:, 0], reduction="none")[:, None],
-    "softmax_with_cross_entropy": lambda s, a: F.cross_entropy(
-        s["Logits"][0], s["Label"][0][:, 0], reduction="none"
-    )[:, None],
+    "cross_entropy": lambda s, a: cost(F.nll_loss, s["X"][0].log(), s, a),
+    "softmax_with_cross_entropy": lambda s, a: cost(F.cross_entropy, s["Logits"][0], s, a),
     "softmax_with_soft_labels": lambda s, a: F.cross_entropy(s["Logits"][0], s["Label"][0], reduction="none")[
         :, None
     ],
     "cast": lambda slots, attrs: slots["X"][0].to(getattr(torch, attrs["dtype"])),
-    "fill_constant": lambda slots, attrs: torch.full(attrs["shape"], attrs["value"]),
+    "fill_constant": lambda slots, attrs: torch.full(
+        attrs["shape"], attrs["value"], dtype=getattr(torch, attrs["dtype"])
+    ),
     "fill_any_like": lambda slots, attrs: torch.full_like(slots["X"][0], attrs["value"]),
     "clip_by_value": lambda slots, attrs: slots["X"][0].clamp(attrs["min"], attrs["max"]),
     "squared_l2_norm": of_x(lambda x: x.square().sum().reshape(1)),
@@ -230,8 +235,8 @@ def tensors(slots: dict[str, list[np.ndarray]]) -> dict[str, list[Tensor]]:
 
 def comparable(cases: Sequence[Case]) -> list[Case]:
     """PyTorch's convolutions and pools have as many zeros on either side, and refuse what is larger than an
-    image."""
-    both = [case for case in cases if case.type in TWINS]
+    image; its plain functions take no attributes."""
+    both = [case for case in cases if case.type in TWINS and not (case.type in PLAIN and case.attrs)]
     sides = {"image_windows": 4}
     even = [c for c in both if len(c.attrs.get("paddings", "xy")) == sides.get(c.type, 2)]
     return [case for case in even if not is_larger(case)]

@@ -99,6 +99,12 @@ def unfolded(slots: Slots, attrs: dict[str, Any]) -> Tensor:
     return F.unfold(around, attrs["kernels"], stride=attrs["strides"]).transpose(1, 2).flatten(0, 1)
 
 
+def filled(slots: Slots, attrs: dict[str, Any]) -> Tensor:
+    shape = list(attrs["shape"])
+    shape[attrs["output_dim_idx"]] = slots["X"][0].shape[attrs["input_dim_idx"]]
+    return torch.full(shape, attrs["value"])
+
+
 OF_ONE = ("rsqrt", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "erf")
 OF_ONE += ("floor", "ceil", "round", "sign", "logical_not")
 BENT = ("mish", "softplus", "logsigmoid", "selu", "relu6")
@@ -144,7 +150,7 @@ LATER: dict[str, Twin] = {
     "unsqueeze": of_x(unsqueezed, "axes"),
     "flatten": of_x(lambda x, start, stop: x.reshape(*x.shape[:start], -1, *x.shape[stop:]), "start", "stop"),
     "assign_value": lambda slots, attrs: torch.tensor(attrs["values"]).reshape(attrs["shape"]),
-    "fill_constant_batch_size_like": lambda s, a: torch.full((len(s["X"][0]), *a["shape"][1:]), a["value"]),
+    "fill_constant_batch_size_like": filled,
     "multiplex": lambda s, a: torch.stack(s["X"])[s["Ids"][0][:, 0], torch.arange(len(s["X"][0]))],
     "repeat": of_x(torch.repeat_interleave, "times", "axis"),
     "even_offsets": of_two(lambda x, of: torch.arange(len(of) + 1) * (len(x) // len(of)), "Of"),
