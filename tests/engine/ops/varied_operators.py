@@ -1,4 +1,4 @@
-"""Cases of operators whose attributes differ from the defaults, and of refused ones: what other tables leave out."""
+"""Cases whose attributes differ from the defaults, and refused ones: what other tables leave out."""
 
 from __future__ import annotations
 
