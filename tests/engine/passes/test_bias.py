@@ -76,6 +76,23 @@ def test_what_differs_among_rows_is_no_bias(bias: tuple[int, ...]) -> None:
     ]
 
 
+def test_a_sigmoid_within_limits_keeps_them() -> None:
+    b, scope = Builder(), Scope()
+    c, x = b.parameter("c", (2,), Normal()), b.parameter("x", (40, 2), Normal())
+    out = b.op("sigmoid", {"x_min": -0.5, "x_max": 0.3}, X=b.op("elementwise_add", X=x, Y=c))
+    append_backward(b.program, b.op("reduce_sum", X=out))
+    main, names = b.program.main, frozenset({"x@GRAD"})
+    assert "bias_activation_grad" in {
+        op.type for op in improve(main.operators, Setting(names, main.variables))
+    }
+    initialize(b.program, scope, 0)
+    found, at_x = Executor(scope).run(b.program, {}, [out, "x@GRAD"])
+    reached = scope.get("x") + scope.get("c")
+    assert reached.min() < -0.5 and reached.max() > 0.3
+    np.testing.assert_allclose(found, 1 / (1 + np.exp(-np.clip(reached, -0.5, 0.3))), atol=1e-6)
+    np.testing.assert_allclose(at_x, found * (1 - found), atol=1e-6)
+
+
 @pytest.mark.parametrize("act", ["exp", "abs", "soft_relu"])
 def test_other_activations_stay_apart(act: str) -> None:
     assert "elementwise_add" in Layer(act).types("w@GRAD", "c@GRAD")
