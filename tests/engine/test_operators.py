@@ -161,7 +161,7 @@ DIFFERENTIABLE = [
     ),
     Case("square_error_cost", {"X": X, "Label": Y}, lambda: ((X - Y) ** 2).sum(1, keepdims=True)),
     Case("square_error_cost", {"X": X, "Label": Y}, lambda: (X - Y) ** 2, {"per_sample": False}),
-    Case("dropout", {"X": X}, lambda: X * 0.75, {"dropout_prob": 0.25, "is_test": True}, has_slope=False),
+    Case("dropout", {"X": X}, lambda: X * 0.75, {"dropout_prob": 0.25, "is_test": True}),
     Case("clip_error", {"X": X}, lambda: X, {"min": -100.0, "max": 100.0}),
     Case("dropout", {"X": X}, lambda: None, {"dropout_prob": 0.5}),
     Case("dropout", {"X": X}, lambda: None, {"dropout_implementation": "upscale_in_train"}),

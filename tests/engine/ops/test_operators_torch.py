@@ -42,7 +42,7 @@ def pooled(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
 
 def normalized(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
     scale, bias, mean, variance = (slots[s][0].reshape(-1) for s in ("Scale", "Bias", "Mean", "Variance"))
-    training, x = not attrs["use_global_stats"], slots["X"][0]
+    training, x = not (attrs["use_global_stats"] or attrs["is_test"]), slots["X"][0]
     return F.batch_norm(
         x, mean.detach().clone(), variance.detach().clone(), scale, bias, training, eps=attrs["epsilon"]
     )

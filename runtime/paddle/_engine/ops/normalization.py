@@ -115,7 +115,7 @@ def _gradient(call: Call) -> Steps:
     yield partial(np.multiply, dscale, inverse, dscale)
     if "X@GRAD" not in call:
         return
-    dx, is_kept = _channels(call["X@GRAD"]), call.attrs["use_global_stats"]
+    dx, is_kept = _channels(call["X@GRAD"]), _is_kept(call.attrs)
     slope, count = call.scratch["c"], x.shape[0] * x.shape[2]
     yield partial(np.multiply, scale, inverse, slope)
     if is_kept:
