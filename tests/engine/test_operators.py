@@ -215,6 +215,24 @@ def test_gradient_agrees_with_central_differences(case: Case) -> None:
     check_gradient(case.type, case.inputs, case.attrs)
 
 
+@pytest.mark.parametrize("case", [c for c in DIFFERENTIABLE if c.has_slope], ids=str)
+def test_each_gradient_is_the_same_where_nobody_wants_the_others(case: Case) -> None:
+    """As where a plan parts them, or a parameter stays as it is."""
+    slots = case.slots(np.float64)
+    of = [
+        slot
+        for slot in registry.gradient(case.type).of
+        if slots.get(slot) and slots[slot][0].dtype.kind == "f"
+    ]
+    together, call = Single(case.type, slots, case.attrs), Single(case.type, slots, case.attrs)
+    given = {name: RNG.normal(size=together.forward()[name].shape) for name in together.given()}
+    wanted = together.gradient(given, of)
+    for slot in of if len(of) > 1 else ():
+        call.forward()
+        for alone, other in zip(call.gradient(given, [slot])[slot], wanted[slot], strict=True):
+            np.testing.assert_allclose(alone, other, rtol=1e-9, atol=1e-12)
+
+
 def test_every_operator_is_tested() -> None:
     of_steps = {"generate", "gru_step", "is_id", "lstm_step", "recurrent", "spread_row"}
     of_pieces = {f"sequence_{name}" for name in ("best", "chosen", "parts", "resize", "slices", "strides")}
