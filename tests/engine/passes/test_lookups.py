@@ -13,8 +13,8 @@ from paddle._engine.passes import improve, prune
 from paddle._engine.passes.setting import Setting
 from paddle._engine.scope import Scope
 
-IDS = np.random.default_rng(3).integers(0, 5, (4, 6))
-FEED = {f"ids{i}": IDS[:, i : i + 1] for i in range(6)} | {"x": np.ones((4, 2), np.float32)}
+IDS = np.random.default_rng(3).integers(0, 5, (4, 9))
+FEED = {f"ids{i}": IDS[:, i : i + 1] for i in range(9)} | {"x": np.ones((4, 2), np.float32)}
 
 
 class Side:
@@ -62,6 +62,8 @@ class Side:
         ("aaxa", "", 1, 1),
         ("xaabb", "a", 2, 1),
         ("ab", "a", 0, 3),
+        ("aaxaa", "", 2, 0),  # both are in one sum of gradients
+        ("aabaaxaa", "a", 3, 2),
     ],
 )
 def test_those_in_one_table_side_by_side_become_one_and_gradients_stay_the_same(
@@ -83,6 +85,17 @@ def test_rows_that_are_fetched_or_whose_gradient_is_stay_apart() -> None:
     side = Side("aa")
     assert "lookup_beside" not in side.types(side.rows[0].name)
     assert "lookup_beside" not in side.types(side.rows[1].name + "@GRAD")
+
+
+def test_lookups_whose_gradients_are_rows_stay_apart_from_others_in_their_table() -> None:
+    b = Builder()
+    w, ids = b.parameter("w", (5, 3), Normal()), b.data("ids", (-1, 1), "int64")
+    rows = [b.op("lookup_table", {"is_sparse": i < 2}, W=w, Ids=ids) for i in range(4)]
+    append_backward(b.program, b.op("reduce_sum", X=b.op("concat", X=rows)))
+    main = b.program.main
+    made = improve(main.operators, Setting(frozenset(["w@GRAD"]), main.variables))
+    for type in ("lookup_beside", "lookup_beside_grad"):
+        assert {each.attrs["is_sparse"] for each in made if each.type == type} == {True, False}
 
 
 def test_a_row_that_stands_there_twice_stays_apart() -> None:

@@ -56,9 +56,9 @@ class _Concat:
     def parts(self) -> Iterator[_Part]:
         """All parts, in their order; those that can be fused as one."""
         numbered = enumerate(self.concat.inputs["X"])
-        for table, group in groupby(numbered, lambda each: self._table(each[1]) or each[0]):
+        for way, group in groupby(numbered, lambda each: self._way(each[1]) or each[0]):
             names = tuple(name for _, name in group)
-            made = [self.uses.writer(name) for name in names] if isinstance(table, str) else []
+            made = [self.uses.writer(name) for name in names] if isinstance(way, tuple) else []
             lookups = tuple(each for each in made if each is not None)
             gradients = tuple(each for each in map(self._gradient, names) if each is not None) if made else ()
             if len(gradients) in (0, len(names)) and self._are_summed(gradients):
@@ -66,8 +66,9 @@ class _Concat:
             else:
                 yield from (_Part((name,), (), ()) for name in names)
 
-    def _table(self, part: str) -> str | None:
-        """The table that a part is looked up in, where nobody but the concat wants that part."""
+    def _way(self, part: str) -> tuple[str, bool] | None:
+        """The table that a part is looked up in, and whether its gradient is rows, where nobody but the
+        concat wants that part."""
         lookup = self.uses.writer(part)
         if lookup is None or lookup.type != "lookup_table" or part in self.setting.keep:
             return None
@@ -77,7 +78,8 @@ class _Concat:
         pointing = self.setting.variables[ids]
         readers = {id(each) for each in self.uses.readers(part)}
         is_alone = readers <= {id(self.concat), id(self.grad)} and self.concat.inputs["X"].count(part) == 1
-        return table if is_alone and len(pointing.shape) <= 2 and self._goes_one_way(part + GRAD) else None
+        is_like = is_alone and len(pointing.shape) <= 2 and self._goes_one_way(part + GRAD)
+        return (table, lookup.attrs["is_sparse"]) if is_like else None
 
     def _goes_one_way(self, gradient: str) -> bool:
         """Whether a part's gradient goes from the concat's to the table's; or there is none."""
@@ -107,7 +109,7 @@ class _Concat:
         for name, part in zip(names, parts, strict=True):
             if len(part.lookups) > 1:
                 replaced |= _forward(part, name)
-                replaced |= self._backward(part, name)
+                replaced |= self._backward(part, name, replaced)
         return replaced
 
     def _concat_grad(self, grad: Operator, names: tuple[str, ...], parts: Sequence[_Part]) -> Operator:
@@ -115,19 +117,21 @@ class _Concat:
         wanted = [given[part.names[0]] if len(part.names) == 1 else _gradient_name(part) for part in parts]
         return replace(grad, inputs={**grad.inputs, "X": names}, outputs={"X" + GRAD: tuple(wanted)})
 
-    def _backward(self, part: _Part, name: str) -> Replaced:
+    def _backward(self, part: _Part, name: str, before: Replaced) -> Replaced:
+        """``before``: what stands there because of other parts, whose gradients may be in the same sum."""
         if not part.gradients:
             return {}
         total = self._sum(part.gradients[0])
         assert total is not None
+        (now,) = before.get(id(total), (total,))
         gone = {each.outputs["W" + GRAD][0] for each in part.gradients}
         written, others = (
             part.gradients[0].outputs["W" + GRAD],
-            [n for n in total.inputs["X"] if n not in gone],
+            [n for n in now.inputs["X"] if n not in gone],
         )
         replaced: Replaced = dict.fromkeys(map(id, part.gradients), ())
         if others:
-            replaced[id(total)] = (replace(total, inputs={"X": (*written, *others)}),)
+            replaced[id(total)] = (replace(now, inputs={"X": (*written, *others)}),)
         else:
             written = total.outputs["Out"]
             replaced[id(total)] = ()
