@@ -14,7 +14,6 @@ import pytest
 
 MAY_LACK = (
     "PyTorch is not installed",  # 'paddle-fabric[peers]', too big to ask of everyone
-    "there is no browser here",
     "this machine has no IPv6",
     "this processor multiplies no matrices by itself",  # AMX: elsewhere other loops are taken, and tested
     "PADDLE_DATASET_HOME has no",  # real data sets: none is downloaded for tests
