@@ -104,13 +104,13 @@ def test_what_is_saved_is_upstreams_text_and_is_loaded_again(tmp_path) -> None:
 
 def test_options_of_building_and_running_are_saved_and_loaded_too(tmp_path) -> None:
     made = strategy()
-    made.build_strategy.fuse_broadcast_ops = False
+    made.build_strategy.fuse_broadcast_ops = True
     made.build_strategy.reduce_strategy = made.build_strategy.ReduceStrategy.Reduce
     made.execution_strategy.num_threads = 7
     made.save_to_prototxt(str(tmp_path / "s.prototxt"))
     again = DistributedStrategy()
     again.load_from_prototxt(str(tmp_path / "s.prototxt"))
-    assert again.build_strategy.enable_inplace and not again.build_strategy.fuse_broadcast_ops
+    assert again.build_strategy.fuse_broadcast_ops and not again.build_strategy.enable_inplace
     assert again.build_strategy.reduce_strategy is made.build_strategy.ReduceStrategy.Reduce
     assert again.execution_strategy.num_threads == 7
 
@@ -197,7 +197,7 @@ def test_options_of_graphs_are_there_from_the_beginning_and_each_strategys_own()
     first.execution_strategy.num_threads = 2
     first.build_strategy.trainers_endpoints.append("127.0.0.1:6170")
     assert second.build_strategy.trainers_endpoints == []
-    assert (second.build_strategy.fuse_all_optimizer_ops, second.execution_strategy.num_threads) == (False, 0)
+    assert (second.build_strategy.fuse_all_optimizer_ops, second.execution_strategy.num_threads) == (False, 1)
     twin = copy.deepcopy(first)
     first.execution_strategy.num_threads = 3
     assert twin.execution_strategy.num_threads == 2
@@ -209,7 +209,7 @@ def test_fields_of_later_releases_are_kept_while_they_say_nothing() -> None:
     made = strategy(a_sync=True, adam_d2sum=True)
     made.trainer_desc_configs = {"dump_fields_path": "", "dump_fields": [], "stat_var_names": ["a"]}
     made.sparse_table_configs = {}
-    assert made.fs_client_param["hadoop_bin"] == "hadoop"
+    assert made.fs_client_param["hadoop_bin"] == made.fs_client_param.hadoop_bin == ""
     made.gradient_scale_configs = {"scale_strategy": "sum"}  # of several devices
     made.hybrid_configs = {
         "dp_degree": 1,

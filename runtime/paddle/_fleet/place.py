@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paddle._fleet.errors import BadRole
+from paddle._fleet.errors import NoSuchProcess
 
 
 class Role:
@@ -37,7 +37,7 @@ class Place:
         if self.role == Role.SERVER:
             own, all_of_them = ("servers", len(self.servers))
         if not 0 <= self.id < all_of_them:
-            raise BadRole(
+            raise NoSuchProcess(
                 f"this process is number {self.id} of {all_of_them} {own}, counted from 0: no such one"
             )
 

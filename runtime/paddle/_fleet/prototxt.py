@@ -33,11 +33,11 @@ def read(text: str) -> dict[str, Any]:
 
 def _lines(message: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, value in message.items():
-        if isinstance(value, Mapping):
-            yield f"{indent}{name} {{\n{written(value, indent + '  ')}{indent}}}\n"
-            continue
         for one in value if isinstance(value, list | tuple) else [value]:
-            yield f"{indent}{name}: {_text(one)}\n"
+            if isinstance(one, Mapping):
+                yield f"{indent}{name} {{\n{written(one, indent + '  ')}{indent}}}\n"
+            else:
+                yield f"{indent}{name}: {_text(one)}\n"
 
 
 def _text(value: Any) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from paddle._fleet.errors import BadRole, UnknownKeyword
+from paddle._fleet.errors import BadRole, MistypedRole, NoSuchProcess, Uncounted, UnknownKeyword
 from paddle._fleet.place import Place, Role
 from paddle._fleet.spoken import Spoken
 from paddle._launch.environ import ClusterEnvironment, read_first
@@ -173,16 +173,16 @@ class UserDefinedRoleMaker(RoleMakerBase):
         given = self._kwargs
         servers = _endpoints(given.get("server_endpoints"), "server_endpoints")
         if not servers:
-            raise BadRole("UserDefinedRoleMaker needs server_endpoints=['host:port', ...]")
+            raise NoSuchProcess("UserDefinedRoleMaker needs server_endpoints=['host:port', ...]")
         listed = _endpoints(given.get("worker_endpoints") or [], "worker_endpoints")
         workers = _number(given.get("worker_num") or len(listed), "worker_num")
         if workers < 1:
-            raise BadRole("UserDefinedRoleMaker needs worker_num=N, or worker_endpoints=['host:port', ...]")
+            raise Uncounted("UserDefinedRoleMaker needs worker_num=N, or worker_endpoints=['host:port', ...]")
         if listed and len(listed) != workers:
             raise BadRole(f"worker_num is {workers}, but worker_endpoints lists {len(listed)}")
         role = given.get("role", Role.WORKER)
         if role not in (Role.WORKER, Role.SERVER):
-            raise BadRole(f"role is Role.WORKER or Role.SERVER, and not {role!r}")
+            raise MistypedRole(f"role is Role.WORKER or Role.SERVER, and not {role!r}")
         own = _number(given.get("current_id", 0), "current_id")
         return Place(role=role, id=own, workers=workers, servers=servers, worker_endpoints=listed)
 
@@ -258,7 +258,7 @@ def _endpoints(given: object, name: str) -> tuple[str, ...]:
     if isinstance(given, str):
         given = [each for each in given.split(",") if each]
     if not (isinstance(given, Sequence) and all(isinstance(each, str) for each in given)):
-        raise BadRole(f"{name} is a list of 'host:port', and not {given!r}")
+        raise MistypedRole(f"{name} is a list of 'host:port', and not {given!r}")
     for place, endpoint in enumerate(given):
         if endpoint in given[:place]:
             raise BadRole(f"{name} lists {endpoint} twice. Give each process a port of its own.")
@@ -267,5 +267,5 @@ def _endpoints(given: object, name: str) -> tuple[str, ...]:
 
 def _number(given: object, name: str) -> int:
     if not isinstance(given, int) or isinstance(given, bool):
-        raise BadRole(f"{name} is a whole number, and not {given!r}")
+        raise MistypedRole(f"{name} is a whole number, and not {given!r}")
     return given

@@ -12,12 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from paddle._fleet import prototxt, table_configs
-from paddle._fleet.errors import BadStrategy, MistypedConfig, UnknownConfig
-from paddle._fleet.strategy_fields import CONFIGS, FLAGS
+from paddle._fleet import prototxt, strategy_values, table_configs
+from paddle._fleet.errors import BadStrategy, NotOptions
+from paddle._fleet.strategy_fields import BEGINS, CONFIGS, FLAGS
 from paddle._program.description.options import BuildStrategy, ExecutionStrategy, changed, changed_by
 
 _WIDTH = 88
+# Fields whose properties are spelt otherwise.
+_SPELT = {f"_{name}": name for name in ("calc_comm_same_stream", "fuse_grad_size_in_TFLOPS")}
 _OBJECTS = {"build_strategy": BuildStrategy, "execution_strategy": ExecutionStrategy}
 
 
@@ -35,25 +37,27 @@ class DistributedStrategy:
         vars(self).update(own)
 
     def __getattr__(self, name: str) -> Any:
+        name = _SPELT.get(name, name)
         if name in FLAGS:
             return self._values.get(name, FLAGS[name])
         if name in CONFIGS:
-            return {**CONFIGS[name], **self._configs.get(name, {})}
+            return strategy_values.shown(name, self._configs.get(name, {}))
         if name in _OBJECTS:
-            return self._objects.setdefault(name, _OBJECTS[name]())
+            return self._objects.setdefault(name, _begun(name))
         raise AttributeError(f"DistributedStrategy has no attribute {name!r}", name=name, obj=self)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *FLAGS, *CONFIGS, *_OBJECTS})
 
     def __setattr__(self, name: str, value: Any) -> None:
+        name = _SPELT.get(name, name)
         if name in FLAGS:
             self._set_flag(name, value)
         elif name in CONFIGS:
             self._set_configs(name, value)
         elif name in _OBJECTS:
             if not isinstance(value, _OBJECTS[name]):
-                raise TypeError(
+                raise NotOptions(
                     f"DistributedStrategy.{name} is a {_OBJECTS[name].__name__}, and not {value!r}"
                 )
             self._objects[name] = value
@@ -63,44 +67,27 @@ class DistributedStrategy:
             )
 
     def _set_flag(self, name: str, value: Any) -> None:
-        kind = type(FLAGS[name])
-        if type(value) is not kind and not (kind is float and isinstance(value, int)):
-            text = f"DistributedStrategy.{name} is of type {kind.__name__}, and not {value!r}"
-            if name == "a_sync":
-                raise BadStrategy(text)
-            warnings.warn(f"{text}; it stays {getattr(self, name)!r}", stacklevel=3)  # as upstream goes on
+        try:
+            self._values[name] = strategy_values.flag(name, value, FLAGS[name])
+        except UserWarning as told:  # as upstream goes on
+            warnings.warn(f"{told}; it stays {getattr(self, name)!r}", stacklevel=3)
             return
-        self._values[name] = value
         if name == "a_sync":
             self._set({"_is_told": True})
             self._set_configs("a_sync_configs", {"k_steps": 0})
 
     def _set_configs(self, name: str, given: Any) -> None:
-        if not isinstance(given, Mapping):
-            raise MistypedConfig(f"DistributedStrategy.{name} is a dict, and not {given!r}")
         if name in (table_configs.FIELD, table_configs.OF_PSLIB):
             self._configs[name] = table_configs.checked(given, name)
             return
-        for key, value in given.items():
-            if key not in CONFIGS[name]:
-                raise UnknownConfig(
-                    f"DistributedStrategy.{name} has no key {key!r}; it has {', '.join(CONFIGS[name])}."
-                )
-            kind = type(CONFIGS[name][key])
-            if not isinstance(value, (kind, int) if kind is float else kind) or (
-                isinstance(value, bool) and kind is not bool
-            ):
-                raise MistypedConfig(
-                    f"DistributedStrategy.{name}[{key!r}] is of type {kind.__name__}, and not {value!r}"
-                )
-        self._configs.setdefault(name, {}).update(given)
+        self._configs.setdefault(name, {}).update(strategy_values.group(name, given))
 
     def save_to_prototxt(self, output: str) -> None:
         """Write it to a file, in protobuf's text: all that was set, but for what tables are told, which has
         no effect."""
         told = (table_configs.FIELD, table_configs.OF_PSLIB)
         configs = {name: of for name, of in self._configs.items() if name not in told}
-        objects = {name: changed(of) for name, of in self._objects.items()}
+        objects = {name: changed(of, _begun(name)) for name, of in self._objects.items()}
         Path(output).write_text(prototxt.written({**self._values, **configs, **objects}), encoding="utf-8")
 
     def load_from_prototxt(self, pb_file: str) -> None:
@@ -115,7 +102,7 @@ class DistributedStrategy:
                 self._values[name] = value
                 self._set({"_is_told": self._is_told or name == "a_sync"})
             elif name in _OBJECTS and isinstance(value, Mapping):
-                self._objects[name] = changed_by(_OBJECTS[name](), value)
+                self._objects[name] = changed_by(_begun(name), value)
             elif name != "mode":
                 raise BadStrategy(f"{pb_file}: DistributedStrategy has no field {name!r}")
 
@@ -134,6 +121,11 @@ class DistributedStrategy:
                 rows.append(_row(name, value))
                 rows += [_row(f"  {key}", of) for key, of in getattr(self, f"{name}_configs", {}).items()]
         return "\n".join([edge, *rows, edge])
+
+
+def _begun(name: str) -> Any:
+    """What a strategy begins with: options of building, or of running."""
+    return changed_by(_OBJECTS[name](), BEGINS[name])
 
 
 def _row(name: str, value: Any) -> str:

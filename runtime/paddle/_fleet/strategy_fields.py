@@ -25,16 +25,17 @@ FLAGS: Mapping[str, Any] = {
     "fuse_all_reduce_ops": True,
     "fuse_grad_size_in_MB": 32,
     "fuse_grad_size_in_TFLOPS": 50.0,
-    "cudnn_exhaustive_search": True,
+    "calc_comm_same_stream": False,
+    "cudnn_exhaustive_search": False,
     "conv_workspace_size_limit": 512,
-    "cudnn_batchnorm_spatial_persistent": True,
+    "cudnn_batchnorm_spatial_persistent": False,
     "adaptive_localsgd": False,
     "fp16_allreduce": False,
     "sharding": False,
     "last_comm_group_size_MB": 1.0,
-    "find_unused_parameters": True,
+    "find_unused_parameters": False,
     "heter_ccl_mode": False,
-    "without_graph_optimization": False,
+    "without_graph_optimization": True,
     "adam_d2sum": False,
     "asp": False,
     "auto_search": False,
@@ -73,7 +74,13 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
         "lr_decay_steps": 10,
         "use_ps_gpu": 0,
     },
-    "recompute_configs": {"checkpoints": [], "enable_offload": False, "checkpoint_shape": []},
+    "recompute_configs": {
+        "checkpoints": [],
+        "enable_offload": False,
+        "checkpoint_shape": [],
+        "enable_tuning": False,
+        "refined_ops_patterns": [],
+    },
     "amp_configs": {
         "init_loss_scaling": 32768.0,
         "incr_every_n_steps": 1000,
@@ -101,7 +108,6 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
     },
     "lamb_configs": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
     "pipeline_configs": {
-        "micro_batch": 1,
         "micro_batch_size": 1,
         "accumulate_steps": 1,
         "schedule_mode": "1F1B",
@@ -115,8 +121,10 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
         "stat_var_names": [],
         "local_sparse": [],
         "remote_sparse": [],
+        "trainer": "",
+        "device_worker": "",
     },
-    "fs_client_param": {"uri": "", "user": "", "passwd": "", "hadoop_bin": "hadoop"},
+    "fs_client_param": {"uri": "", "user": "", "passwd": "", "hadoop_bin": ""},
     "sparse_table_configs": {},
     "fleet_desc_configs": {},
     "gradient_scale_configs": {"scale_strategy": "avg", "scale_gradient": False},
@@ -126,7 +134,30 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
         "pp_degree": 1,
         "sharding_degree": 1,
         "sep_degree": 1,
-        "order": ["dp", "pp", "sharding", "sep", "mp"],
+        "mp_configs": {
+            "sync_param": True,
+            "sync_grad": False,
+            "sync_moment": False,
+            "sync_mode": "broadcast",
+            "mp_async_allreduce": False,
+            "mp_skip_c_identity": False,
+            "mp_fused_linear_param_grad_add": False,
+            "need_broadcast_data": True,
+        },
+        "pp_configs": {
+            "dp_comm_overlap": False,
+            "delay_scale_loss": False,
+            "enable_timer": False,
+            "sharding_comm_overlap": False,
+            "profiling": False,
+        },
+        "sharding_configs": {
+            "tensor_fusion": False,
+            "accumulate_steps": 1,
+            "comm_overlap": False,
+            "split_param": False,
+            "fuse_optimizer": True,
+        },
     },
     "qat_configs": {
         "channel_wise_abs_max": True,
@@ -137,7 +168,6 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
     },
     "tensor_parallel_configs": {"tensor_parallel_degree": 1, "tensor_init_seed": -1},
     "sharding_configs": {
-        "fuse_broadcast_MB": 32.0,
         "sharding_segment_strategy": "segment_broadcast_MB",
         "segment_broadcast_MB": 32.0,
         "segment_anchors": [],
@@ -153,7 +183,25 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
         "stage": 1,
         "enable_tuning": False,
         "use_calc_stream": False,
+        "_dp_as_optimizer_sharding": False,
     },
+}
+# What options of graphs begin with in a strategy, where that is not what they begin with alone.
+BEGINS: Mapping[str, Mapping[str, Any]] = {
+    "build_strategy": {"fuse_broadcast_ops": False, "enable_inplace": False},
+    "execution_strategy": {"num_threads": 1, "num_iteration_per_drop_scope": 10},
+}
+# Keys that other releases than 2.6 have, or that it takes and does not show.
+OLDER: Mapping[str, Mapping[str, Any]] = {
+    "pipeline_configs": {"micro_batch": 1},
+    "sharding_configs": {"fuse_broadcast_MB": 32.0},
+    "hybrid_configs": {"order": ["dp", "pp", "sharding", "sep", "mp"]},
+}
+# What lists are of, where that is not texts.
+ITEMS: Mapping[str, Any] = {
+    "checkpoint_shape": 0,
+    "sparsity": 0.0,
+    "refined_ops_patterns": {"main_ops": [], "num": 0, "pre_ops": [], "suf_ops": []},
 }
 # What is of no effect here, and is told where a program has set it.
 IDLE = tuple(name for name in FLAGS if name not in (*OTHERWISE, "a_sync", "auto"))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddle._absent import NotInThisRelease
-from paddle._fleet.errors import BadStrategy
+from paddle._fleet.errors import BadStrategy, MistypedConfig
 
 FIELD, OF_PSLIB = "sparse_table_configs", "fleet_desc_configs"
 # How the original's servers hold a table in memory and on disk, which is theirs here.
@@ -28,11 +28,15 @@ _IDLE_OF_PSLIB = (
 _ONLY_OF_PSLIB = {"sparse_table_class": "DownpourSparseTable"}
 
 
-def checked(given: Mapping[str, Any], field: str = FIELD) -> dict[str, dict[str, Any]]:
+def checked(given: Any, field: str = FIELD) -> dict[str, dict[str, Any]]:
     """The same, once it may be taken."""
+    if not given:  # as upstream takes it
+        return {}
+    if not isinstance(given, Mapping):
+        raise MistypedConfig(f"DistributedStrategy.{field} is a dict, and not {given!r}")
     for table, configs in given.items():
         if not isinstance(configs, Mapping):
-            raise BadStrategy(f"DistributedStrategy.{field}[{table!r}] is a dict, and not {configs!r}")
+            raise MistypedConfig(f"DistributedStrategy.{field}[{table!r}] is a dict, and not {configs!r}")
         for key, value in configs.items():
             if field == FIELD:
                 _check(table, str(key), value)

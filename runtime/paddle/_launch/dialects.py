@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
-from paddle._launch.errors import ClusterError, NotInThisRelease
+from paddle._launch.errors import ClusterError, NotInThisRelease, Unset
 from paddle._launch.flags import BY_NAME
 
 _HIGHEST_PORT = 65535
@@ -251,7 +251,7 @@ class _Reader:
 
     def _server(self, place: ClusterEnvironment) -> ClusterEnvironment:
         if not place.host:
-            raise ClusterError(
+            raise Unset(
                 f"{self._words.host[0]} is not set: a parameter server must be told its own address, "
                 f"one of {', '.join(place.pservers)}."
             )
@@ -318,7 +318,7 @@ class _Reader:
         text = self._environ.get(variable) or self._words.defaults.get(variable)
         if not text:
             spoken = self._words.spoken[0]
-            raise ClusterError(
+            raise Unset(
                 f"{variable} is not set, but {spoken} is: a job that names one must name both. "
                 f"Set {variable}, or unset {spoken} to train locally."
             )

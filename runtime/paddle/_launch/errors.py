@@ -6,6 +6,7 @@ LaunchError                     every one has an ``exit_status`` for the command
 │   ├── NotInThisRelease        a documented name whose behaviour this release does not have
 │   ├── DeviceError             a network device that does not exist or has no IPv4 address
 │   ├── ClusterError            the environment describes a cluster that cannot be
+│   │   └── Unset               it lacks a variable; upstream's is a KeyError in 1.x, and so is this
 │   ├── SettingsError           conf.py cannot be read, or a setting in it cannot be
 │   └── WorkspaceError          the folder to train in does not exist, or lacks what a job needs
 ├── Interrupted                 a signal ended what was under way (128 + its number)
@@ -56,6 +57,12 @@ class DeviceError(UsageError):
 
 class ClusterError(UsageError):
     """The environment describes a cluster that cannot be, such as trainer 2 of 2 counted from 0."""
+
+
+class Unset(ClusterError, KeyError):
+    """The environment lacks a variable that a process of a cluster needs."""
+
+    __str__ = ClusterError.__str__  # a KeyError would quote it
 
 
 class SettingsError(UsageError):

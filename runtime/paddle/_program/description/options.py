@@ -31,9 +31,10 @@ class Options:
         return f"{type(self).__name__}({said})"
 
 
-def changed(options: Options) -> dict[str, bool | int | str]:
-    """What of them was set to something else than it begins with, as far as a text can say it."""
-    begun = type(options)._DEFAULTS
+def changed(options: Options, before: Options | None = None) -> dict[str, bool | int | str]:
+    """What of them was set to something else than it begins with, or ``before`` has, as far as a text can
+    say it."""
+    begun = type(options)._DEFAULTS if before is None else vars(before)
     said = {name: value for name, value in vars(options).items() if value != begun[name]}
     plain = {name: int(of) if isinstance(of, IntEnum) else of for name, of in said.items()}
     return {name: value for name, value in plain.items() if isinstance(value, bool | int | str)}
