@@ -51,7 +51,7 @@ def flag(name: str, value: Any, usual: Any) -> Any:
 
 def group(name: str, given: Any) -> dict[str, Any]:
     """What is set of the group ``name``. MistypedConfig (TypeError), UnknownConfig (AssertionError)."""
-    return _group(given, CONFIGS[name] | OLDER.get(name, {}), f"DistributedStrategy.{name}")
+    return _group(given, {**CONFIGS[name], **OLDER.get(name, {})}, f"DistributedStrategy.{name}")
 
 
 def shown(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def _plain(value: Any, usual: Any, where: str) -> Any:
     """A text, a number or a truth value as it is kept: numbers and truth values stand for each other,
     but a number with a fraction for no whole one."""
     kind = type(usual)
-    takes = {str: str, float: Real}.get(kind, Integral)
+    takes: Any = {str: str, float: Real}.get(kind, Integral)
     if not isinstance(value, takes):
         raise MistypedConfig(f"{where} is of type {kind.__name__}, and not {value!r}")
     return kind(value)

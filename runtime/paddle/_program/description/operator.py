@@ -42,6 +42,7 @@ class Operator:
         self.outputs: dict[str, list[str]] = {slot: list(names) for slot, names in outputs.items()}
         self.attrs = attrs
         self.moves: tuple[Operator, ...] = ()  # the update operators that it stands for
+        self.turn = 0  # which of those that move something it is
         self.where = _line_of_user()
         self.shown = 0  # how often, where it shows values to people
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from paddle._program.description.block import blocks_of, reads_of
 from paddle._program.description.operator import BACKWARD, Operator
 from paddle._program.lowering.ahead import rates_ahead
-from paddle._program.lowering.updates import is_update, moved_at
+from paddle._program.lowering.updates import in_turn, is_update, moved_at
 
 _BLENDED = frozenset({"batch_norm", "sync_batch_norm", "inplace_abn"})
 """Operators that only blend what they see into averages of many batches: threads move these as they move
@@ -49,7 +49,7 @@ def counted_apart(ops: Sequence[Operator]) -> tuple[list[Operator], list[Operato
 
 def can_count_apart(ops: Sequence[Operator]) -> bool:
     """Whether a block's operators are run by several threads at the same time, and no count is lost."""
-    return counted_apart(rates_ahead(ops)[1]) is not None
+    return counted_apart(rates_ahead(in_turn(ops))[1]) is not None
 
 
 def _learns(op: Operator) -> bool:

@@ -26,7 +26,16 @@ from paddle._program.lowering.passes import Pass, passes, taken_again, through_h
 from paddle._program.lowering.states import first_reads, noted, states_of, writes_of
 from paddle._program.lowering.taped import Taped
 from paddle._program.lowering.telling import GIVEN, Told, ends_ahead_of, sizes_ahead, tells_by_value, told
-from paddle._program.lowering.updates import UPDATES, Group, groups, is_update, moved_at, own_rates, rates_of
+from paddle._program.lowering.updates import (
+    UPDATES,
+    Group,
+    groups,
+    in_turn,
+    is_update,
+    moved_at,
+    own_rates,
+    rates_of,
+)
 from paddle._program.lowering.value import Lowered
 
 _IGNORED = GIVEN | {"fetch", "average_accumulates"}
@@ -91,7 +100,7 @@ def stages(
     """The stages of a block that is fed and asked for these names: those of learning rates, which go ahead,
     then all others; the last of these, where ``counts_apart``, are all that count (counting.py)."""
     _check_fetches(block, fed, fetched)
-    first, rest = rates_ahead([op for op in block.ops if op.type not in _IGNORED])
+    first, rest = rates_ahead(in_turn(op for op in block.ops if op.type not in _IGNORED))
     rest, counting = (counted_apart(rest) if counts_apart else None) or (rest, [])
     rates, last = _pieces(first), _pieces(counting)
     parts, alone = _in_order(block, rates, rest, last)

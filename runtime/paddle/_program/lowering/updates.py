@@ -10,7 +10,7 @@ has one rule for all, as a job's UpdateSpec says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from paddle._engine.exchange import AverageSpec, ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.rows import OPEN
 from paddle._program.description.open_tables import open_tables
+from paddle._program.description.operator import DIST
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.entries import entry_of
 
@@ -150,6 +151,8 @@ UPDATES: dict[str, UpdateRow] = {
 
 TALK = frozenset({"send", "send_barrier", "recv", "fetch_barrier", "split_byref", "split_selected_rows"})
 """Operators of a trainer that together are its exchange with parameter servers (ops/talking.py)."""
+_WAITS = frozenset({"send_barrier", "recv", "fetch_barrier"})
+"""Those of them that stand behind all gradients."""
 
 
 def columns_of(op: Operator) -> dict[str, str]:
@@ -177,7 +180,31 @@ def moved_at(op: Operator) -> Sequence[Operator]:
 
 def is_update(op: Operator) -> bool:
     """Whether an operator is there to move parameters, and computes nothing else."""
-    return op.type in UPDATES or op.type in TALK
+    return op.type in UPDATES or is_talk(op)
+
+
+def is_talk(op: Operator) -> bool:
+    """Whether it is of an exchange, or shows what that does: of what is received in blocks makes the whole,
+    or gives blocks that a server keeps their first values."""
+    return op.type in TALK or op.role == DIST
+
+
+def in_turn(ops: Iterable[Operator]) -> list[Operator]:
+    """Operators in the order in which they are done. A ``send`` stands in a program behind what makes its
+    gradient; what is sent moves parameters once all gradients are there, and in the order of the updates it
+    stands for. The other operators of the exchange are parts of that, and nothing without it."""
+    sends: list[Operator] = []
+    others: list[Operator] = []
+    at: int | None = None
+    for op in ops:
+        if op.moves:
+            sends.append(op)
+        elif not is_talk(op):
+            others.append(op)
+        elif at is None and op.type in _WAITS:
+            at = len(others)
+    before = len(others) if at is None else at
+    return [*others[:before], *sorted(sends, key=lambda op: op.turn), *others[before:]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ class DistributeTranspiler:
         self._beginnings = {}
         self.param_grad_ep_mapping = self._served.by_endpoint()
         count_for_all(self.origin_program, cluster.mode, trainers)
-        rewrite(self.origin_program, self._served, trainer_id)
+        rewrite(self.origin_program, self.startup_program, self._served, trainer_id)
         self._carry(cluster, is_trained=bool(moved))
 
     def _cluster(self) -> Cluster:

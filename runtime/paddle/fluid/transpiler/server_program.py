@@ -7,16 +7,17 @@ than its updates.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from paddle._program.carrier import living_on
 from paddle._program.description.block import Block
-from paddle._program.description.operator import LR_SCHED, OPTIMIZE, RPC, Operator
+from paddle._program.description.operator import DIST, LR_SCHED, OPTIMIZE, RPC, Operator
 from paddle._program.description.program import Program
 from paddle._program.description.variable import GRAD_SUFFIX
 from paddle._program.files.beginnings import Beginning
+from paddle._program.lowering.updates import is_talk
 from paddle.fluid.transpiler.blocks import Piece, pieces
 from paddle.fluid.transpiler.ps_dispatcher import PSDispatcher
 
@@ -131,33 +132,47 @@ def server_program(served: Served, endpoint: str) -> Program:
 
 
 def server_startup(served: Served, endpoint: str, origin: Program) -> Program:
-    """What the server at ``endpoint`` runs before: it makes its learning rates and other small variables."""
+    """What the server at ``endpoint`` runs before: it makes its learning rates and other small variables. It
+    shows, too, how its blocks and what their rule remembers begin, which the exchange sees to."""
     program = Program()
     program.random_seed = origin.random_seed
     block, before = program.global_block(), origin.global_block()
     wanted = {name for op in served.schedule for name in op.input_arg_names}
     wanted |= {name for kept, _ in served.own(endpoint) for name in kept.update.input("LearningRate")}
+    begun = [each for kept, number in served.own(endpoint) for each in _declared(served, kept, number, block)]
     for op in before.ops:
+        if is_talk(op):
+            continue
         if not wanted.isdisjoint(op.output_arg_names):
             _shown(op, {}, before, block)
             block.ops.append(_twin(op, block, {}))
-    for kept, number in served.own(endpoint):
-        piece = kept.pieces[number]
-        block.create_var(piece.name, shape=piece.shape, dtype=kept.dtype, persistable=True)
-        _declare_memory(kept, piece, served.program.global_block(), block)
+        block.ops += [_begins(op, *each, block) for each in begun if each[0] in op.output_arg_names]
     program._bump()
     return program
 
 
-def _declare_memory(kept: Kept, piece: Piece, origin: Block, block: Block) -> None:
-    """What the rule remembers of a block, under the names that the trainer's program has for it."""
+def _declared(served: Served, kept: Kept, number: int, block: Block) -> Iterator[tuple[str, Piece]]:
+    """A block and what the rule remembers of it: under which names the trainer's program has the whole, and
+    what the server keeps, which is declared."""
+    origin, piece = served.program.global_block(), kept.pieces[number]
     whole = tuple(origin.var(kept.name).shape)
+    block.create_var(piece.name, shape=piece.shape, dtype=kept.dtype, persistable=True)
+    yield kept.name, piece
     for slot, names in kept.update.inputs.items():
         if slot in ("Param", "Grad", "LearningRate"):
             continue
         for described in (origin.var(name) for name in names):
-            shape = piece.shape if tuple(described.shape) == whole else described.shape
+            shape = piece.shape if tuple(described.shape) == whole else tuple(described.shape)
             block.create_var(described.name, shape=shape, dtype=described.dtype, persistable=True)
+            yield described.name, Piece(described.name, shape)
+
+
+def _begins(op: Operator, name: str, piece: Piece, block: Block) -> Operator:
+    made = _twin(op, block, {name: piece.name})
+    made.attrs["op_role"] = DIST
+    if "shape" in made.attrs:
+        made.attrs["shape"] = list(piece.shape)
+    return made
 
 
 def _block(program: Program, ops: Sequence[Operator]) -> Block:

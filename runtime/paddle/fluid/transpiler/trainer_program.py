@@ -5,41 +5,70 @@ It must never know what a server does. Guarantee: each update operator stands be
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from paddle._program.description.open_tables import LOOKUPS
-from paddle._program.description.operator import RPC, Operator
+from paddle._program.description.operator import DIST, RPC, Operator
 from paddle._program.description.program import Program
 from paddle.fluid.transpiler.server_program import Kept, Served
 
 
-def rewrite(program: Program, served: Served, trainer_id: int) -> None:
-    """Replace the update operators of ``program``."""
+def rewrite(program: Program, startup: Program, served: Served, trainer_id: int) -> None:
+    """Replace the update operators of ``program``; ``startup``, that comes before it, receives, too."""
     block = program.global_block()
     gone = {id(each.update) for each in served.kept}
     block.ops = [op for op in block.ops if id(op) not in gone]
     tables = _tell_lookups(program, served, trainer_id)
     with program._role_guard(RPC):
-        for each in served.kept:
-            _send(program, each, served, trainer_id, is_of_rows=each.name in tables)
+        for turn, each in enumerate(served.kept):
+            _send(program, each, served, trainer_id, is_of_rows=each.name in tables, turn=turn)
         shared = {"endpoints": served.endpoints, "trainer_id": trainer_id}
         if served.sync:
             block.append_op("send_barrier", {}, {}, shared)
-        for each in served.kept:
-            if each.name not in tables:
-                _receive(program, each, trainer_id)
+        dense = [each for each in served.kept if each.name not in tables]
+        for each in dense:
+            _receive(program, each, trainer_id, after=[f"{each.gradient}@DUMMY"])
         if served.sync:
             block.append_op("fetch_barrier", {}, {}, shared)
+    _join(program, dense)
+    _tell_startup(startup, dense, shared)
     program._bump()
 
 
-def _send(program: Program, kept: Kept, served: Served, trainer_id: int, *, is_of_rows: bool) -> None:
+def _tell_startup(startup: Program, dense: Sequence[Kept], shared: dict[str, Any]) -> None:
+    """First values come from trainer 0, so that others receive them, too."""
+    with startup._role_guard(RPC):
+        for each in dense:
+            _receive(startup, each, shared["trainer_id"], after=[])
+        startup.global_block().append_op("fetch_barrier", {}, {}, shared)
+    _join(startup, dense)
+    startup._bump()
+
+
+def _join(program: Program, dense: Sequence[Kept]) -> None:
+    """Of blocks, the parameters."""
+    with program._role_guard(DIST):
+        for each in (each for each in dense if len(each.pieces) > 1):
+            names = [piece.name for piece in each.pieces]
+            program.global_block().append_op("concat", {"X": names}, {"Out": [each.name]}, {"axis": 0})
+
+
+def _send(
+    program: Program, kept: Kept, served: Served, trainer_id: int, *, is_of_rows: bool, turn: int
+) -> None:
+    """Behind the operator that makes the gradient."""
     block, gradient = program.global_block(), kept.gradient
+    makers = [at for at, op in enumerate(block.ops) if gradient in op.output_arg_names]
+    at = makers[-1] + 1 if makers else len(block.ops)
     parts = [piece.name for piece in kept.gradients]
     if len(parts) > 1:
         for piece in kept.gradients:
             block.create_var(piece.name, shape=piece.shape, dtype=kept.dtype)
         heights = [piece.shape[0] for piece in kept.gradients]
         type, says = ("split_selected_rows", "height_sections") if is_of_rows else ("split_byref", "sections")
-        block.append_op(type, {"X": [gradient]}, {"Out": parts}, {says: heights})
+        block._insert_op(at, type, {"X": [gradient]}, {"Out": parts}, {says: heights})
+        at += 1
     dummy = block.create_var(f"{gradient}@DUMMY", shape=(1,), dtype=kept.dtype)
     attrs = {
         "epmap": kept.endpoints,
@@ -47,18 +76,22 @@ def _send(program: Program, kept: Kept, served: Served, trainer_id: int, *, is_o
         "trainer_id": trainer_id,
         "op_role_var": [kept.name, gradient],
     }
-    made: Operator = block.append_op("send", {"X": parts}, {"Out": [dummy.name]}, attrs)
-    made.moves = (kept.update,)
+    made: Operator = block._insert_op(at, "send", {"X": parts}, {"Out": [dummy.name]}, attrs)
+    made.moves, made.turn = (kept.update,), turn
 
 
-def _receive(program: Program, kept: Kept, trainer_id: int) -> None:
+def _receive(program: Program, kept: Kept, trainer_id: int, *, after: list[str]) -> None:
+    block, names = program.global_block(), [piece.name for piece in kept.pieces]
     attrs = {
         "epmap": kept.endpoints,
         "trainer_id": trainer_id,
-        "recv_varnames": [piece.name for piece in kept.pieces],
+        "recv_varnames": names,
         "op_role_var": [kept.name, kept.gradient],
     }
-    program.global_block().append_op("recv", {"X": [f"{kept.gradient}@DUMMY"]}, {"Out": [kept.name]}, attrs)
+    for piece in kept.pieces:
+        if not block.has_var(piece.name):
+            block.create_var(piece.name, shape=piece.shape, dtype=kept.dtype)
+    block.append_op("recv", {"X": after}, {"Out": names}, attrs)
 
 
 def _tell_lookups(program: Program, served: Served, trainer_id: int) -> set[str]:
