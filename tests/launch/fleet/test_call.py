@@ -54,6 +54,12 @@ def test_later_names_of_trainers_are_known() -> None:
         ("--server_num=-1 --worker_num=1 t.py", "'-1' is not a whole number from 0"),
         ("--server_num=one --worker_num=1 t.py", "'one' is not a whole number"),
         ("--servernum=1 --worker_num=1 t.py", "Did you mean server_num"),
+        # Refused by 2.6.2, too, by an AssertionError or its parser:
+        ("--server_num=0 --worker_num=1 t.py", "--server_num=N"),
+        ("--server_num=1 --worker_num=0 t.py", "--worker_num=N"),
+        ("--servers= --workers= t.py", "--server_num=N"),
+        ("--server_num=1 --worker_num=1 --run_mode=other t.py", "'other' is not ps or collective"),
+        ("--server_num=1 --worker_num=1 --http_port=x t.py", "'x' is not a whole number"),
     ],
 )
 def test_what_cannot_be_is_refused_in_words(line: str, said: str) -> None:
