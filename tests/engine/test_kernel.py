@@ -61,6 +61,27 @@ outer(1)
 print("scipy.linalg" in sys.modules, njit(lambda x: np.dot(x, x))(np.arange(4.0)))
 """
 
+FILLING = """
+import sys
+import numpy as np
+from kernel import kernel
+
+@kernel
+def filled(count):
+    if count < 0:
+        raise ValueError("none")
+    values = np.empty(count)
+    values[:] = 2
+    return values
+
+try:
+    filled(-1)
+except ValueError as error:
+    print(error)
+print(filled(3).sum(), sum(filled.stats.cache_hits.values()), "numba.np.linalg" in sys.modules)
+print(filled(np.int8(3)).sum(), "numba.np.linalg" in sys.modules)
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -150,3 +171,13 @@ def test_a_kernel_that_is_kept_loads_no_scipy_and_products_of_others_find_it(fol
     (folder / "multiplying.py").write_text(MULTIPLYING)
     run(folder)
     assert run(folder, "multiplying.py") == ["False", "14.0"]
+
+
+def test_a_kernel_that_is_kept_makes_arrays_and_raises_without_what_compiles_which_another_kind_loads(
+    folder: Path,
+) -> None:
+    (folder / "filling.py").write_text(FILLING)
+    assert run(folder, "filling.py") == ["none", "6.0", "0", "True", "6.0", "True"]
+    for kept in folder.rglob("filling.filled*.2.nbc"):
+        kept.unlink()
+    assert run(folder, "filling.py") == ["none", "6.0", "1", "False", "6.0", "True"]

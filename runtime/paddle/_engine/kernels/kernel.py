@@ -20,8 +20,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from llvmlite import binding
 from numba import config, njit
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.runtime import _nrt_python
 
 SOURCES = Path(__file__).parent
 
@@ -56,17 +58,43 @@ def _running_anyway(compiled: Any) -> Any:
             with suppress(OSError):
                 save(*code)
 
-        def try_to_load(*of: Any) -> Any:
-            _leave_scipy()
+        def try_to_load(signature: Any, context: Any) -> Any:
+            found = None
             try:
-                return load(*of)
+                with _learning_nothing(context):
+                    found = load(signature, context)
             except Exception:  # a damaged pickle raises whatever it happens to say
                 with suppress(OSError):
                     kept.flush()
-                return None
+            if found is None:  # so it will be compiled
+                _leave_scipy()
+            return found
 
         kept.save_overload, kept.load_overload = try_to_save, try_to_load
     return compiled
+
+
+@contextmanager
+def _learning_nothing(context: Any) -> Iterator[None]:
+    """Before numba looks for what is kept it loads all that it can compile, a quarter of a second of imports.
+    Code that is kept needs the names of numba's runtime, and no more; who compiles loads the rest all the
+    same. The caller holds the compiler's lock, as whoever has numba look for code."""
+    _name_runtime()
+    context.refresh = _nothing
+    try:
+        yield
+    finally:
+        context.__dict__.pop("refresh", None)
+
+
+def _nothing() -> None: ...
+
+
+@cache
+def _name_runtime() -> None:
+    """Tell the linker where the runtime's functions are, as numba does when it first compiles."""
+    for name, address in _nrt_python.c_helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 @cache
