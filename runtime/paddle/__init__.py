@@ -8,6 +8,7 @@ from typing import Any
 
 from paddle import _absent, _homes
 from paddle._aliases import offer
+from paddle._loading import undisturbed
 from paddle._public_names import missing
 
 # A function that has its module's name: importing the module later must not put the module in its place.
@@ -62,6 +63,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    with undisturbed():
+        return _look_up(name)
+
+
+def _look_up(name: str) -> Any:
     if name in _MODULES or name in _homes.MODULES:
         return import_module(f"paddle.{name}")
     if name in _homes.HOMES:

@@ -15,7 +15,7 @@ from .wall import STANDARD, Row
 
 TABLE = (
     # The top.
-    Row("__init__", "_absent _aliases _homes _public_names batch", "importlib"),
+    Row("__init__", "_absent _aliases _homes _loading _public_names batch", "importlib"),
     Row(
         "__main__",
         f"__init__ version {FLAGS} _insistence _visible _planning _reported _streams "
@@ -50,12 +50,11 @@ TABLE = (
     Row("version", "__init__"),
     Row("{_visible, compat}"),
     Row("_blas", "", "ctypes pathlib"),
-    Row("_exits", "", "ctypes gc sys threading"),
+    Row("{_exits, _loading}", "", "ctypes gc os sys threading"),
     Row("_goodbye", "_engine.{errors, exchange} _exits", "sys weakref"),
     # The faces.
     Row("v2", "v2 _absent _engine batch _launch.environ", "numpy"),
-    Row("base", "_aliases"),
-    Row("v2.{dataset, fluid, image, reader}", "_aliases"),
+    Row("{base, v2.dataset, v2.fluid, v2.image, v2.reader}", "_aliases"),
     Row("{proto, trainer, trainer_config_helpers}", "proto trainer_config_helpers v2 _absent _aliases"),
     Row("v2._errors", "_complaint"),
     Row("v2._measures.printers", "v2", "numpy pathlib"),
@@ -107,10 +106,10 @@ TABLE = (
     ),
     Row("distributed.fleet.{data_generator, dataset}", "_absent _data"),
     Row("distributed.fleet.metrics", "distributed.fleet _engine.auc _program.running.scope", "numpy"),
-    Row("distributed.fleet", "_fleet _public_names distributed.fleet", "importlib"),
+    Row("distributed.fleet", "_fleet _loading _public_names distributed.fleet", "importlib"),
     Row("distributed.__init__", "_public_names", "importlib"),
     Row("distributed.{entry_attr, transpiler}", "_aliases"),
-    Row("distributed.{launch, fleet.launch}", "_launch.{fleet.cli, signals}", "pathlib sys"),
+    Row("distributed.{launch, fleet.launch}", "_launch.{fleet.cli, signals} _loading", "pathlib sys"),
     Row("distributed.collective", "_absent distributed.parallel tensor.creation"),
     Row("distributed.parallel", "_absent", "os"),
     Row("distributed.launch_ps", "_absent _launch.{fleet.cli, fleet.older, signals}", "sys"),
@@ -160,7 +159,8 @@ TABLE = (
     Row("nn.layer.{loss, transformer}", "nn _program.description tensor", "importlib"),
     Row(
         "static",
-        "_absent _mode _public_names _program.{description, errors, files, writing} framework tensor",
+        "_absent _loading _mode _public_names _program.{description, errors, files, writing} framework "
+        "tensor",
         "importlib pathlib tempfile",
     ),
     Row(
@@ -345,7 +345,7 @@ TABLE = (
     ),
     Row(  # the one door to the parameter server
         "_program.carrier",
-        "_absent _exits _goodbye _reported _engine.{errors, exchange} "
+        "_absent _exits _goodbye _loading _reported _engine.{errors, exchange} "
         "_program.{errors, told_to_stop, upstream_flags} "
         "_launch.{environ, infolog, nics} "
         "_pserver.options _pserver.protocol.{placement, wire} _pserver.service.endpoint "
@@ -385,7 +385,7 @@ TABLE = (
     Row("_engine.checkpoint.row_lines", "_engine.kernels.{row_lines, slot_lines}", "numpy"),
     Row("_engine.plans.room", "", "contextlib mmap pathlib random"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
-    Row("_engine.kernels.kernel", theirs="llvmlite numba os pathlib scipy threading"),
+    Row("_engine.kernels.kernel", "_loading", "llvmlite numba os pathlib scipy threading"),
     Row("_engine.kernels.{flushing, prefetch, matrices.tiles}", "_engine.kernels.kernel", "llvmlite numba"),
     Row("_engine.kernels.matrices.amx", "_engine.kernels.matrices.tiles", "ctypes llvmlite numba numpy sys"),
     Row(UPDATES, f"{EXCHANGE} _engine.kernels", "numpy"),

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from paddle import _exits
 from paddle._engine.exchange import ModeSpec, SteppingAhead
 from paddle._goodbye import Goodbye, uncaught
+from paddle._loading import undisturbed
 from paddle._program.errors import BadArgument, BadProgram
 from paddle._program.told_to_stop import listen
 from paddle._program.upstream_flags import deadline_s
@@ -231,7 +232,8 @@ def refresh_of(exchange: Exchange, *, has_tables: bool) -> Callable[[], Any] | N
 
 
 def _remote(cluster: Cluster, group: int) -> Remembering:
-    from paddle._pserver.trainer.trainer_modes import in_mode
+    with undisturbed():
+        from paddle._pserver.trainer.trainer_modes import in_mode
 
     return in_mode(_to_servers(cluster, group), cluster.mode, cluster.trainers)
 
@@ -239,8 +241,10 @@ def _remote(cluster: Cluster, group: int) -> Remembering:
 def _to_servers(cluster: Cluster, group: int, within_s: float | None = None) -> RemoteExchange:
     from paddle._absent import NotInThisRelease
     from paddle._launch.environ import read_ways, shared_ports
-    from paddle._pserver.protocol.wire import wire_of
-    from paddle._pserver.trainer.remote import RemoteExchange
+
+    with undisturbed():
+        from paddle._pserver.protocol.wire import wire_of
+        from paddle._pserver.trainer.remote import RemoteExchange
 
     flags, shared = read_ways(os.environ), shared_ports(os.environ, cluster.endpoints)
     if shared is not None and group:
@@ -298,11 +302,12 @@ def serve(
     """
     from paddle._launch.environ import files, reporter
     from paddle._launch.infolog import open_info_log
-    from paddle._pserver.service.endpoint import EndpointOptions
-    from paddle._pserver.service.endpoint import serve as serve_here
-    from paddle._pserver.trainer.places import parse_endpoint
-    from paddle._pserver.trust.token_file import token_of
     from paddle._reported import Reported
+
+    with undisturbed():
+        from paddle._pserver.service import endpoint as here
+        from paddle._pserver.trainer.places import parse_endpoint
+        from paddle._pserver.trust.token_file import token_of
 
     address, port = parse_endpoint(endpoint)
     paths = files({"token_file": "", "tls_cert": "", "tls_key": ""}, os.environ)
@@ -310,14 +315,12 @@ def serve(
     certificate = _certificate(paths["tls_cert"], paths["tls_key"])
 
     def ready(address: str, port: int) -> None:
-        if token is None:
-            _warn_of_the_exposed(address)
-        _say(f"the parameter server listens on {address}:{port}, for trainers: {trainers}")
+        _tell_of(address, port, trainers, is_open=token is None)
         reporter().ready([(address, port)])
         on_ready(address, port)
 
     open_info_log("paddle_pserver2", os.environ)
-    options = EndpointOptions(
+    options = here.EndpointOptions(
         address=address,
         port=port,
         trainers=trainers,
@@ -327,16 +330,19 @@ def serve(
         arrays=arrays,
     )
     watcher = Reported("parameter server", raises=True)
-    if not serve_here(options, ready, watcher, token, certificate, reporter().news):
+    if not here.serve(options, ready, watcher, token, certificate, reporter().news):
         watcher.say()
         raise SystemExit(0)
 
 
-def _warn_of_the_exposed(address: str) -> None:
+def _tell_of(address: str, port: int, trainers: int, *, is_open: bool) -> None:
+    """Say where a server listens; and who is let in, where it asks for no token."""
     from paddle._launch import nics
 
-    for warning in nics.exposed([address], "every process of the job with PADDLE_TOKEN_FILE=job.token"):
+    given = "every process of the job with PADDLE_TOKEN_FILE=job.token"
+    for warning in nics.exposed([address], given) if is_open else ():
         _say(f"warning: {warning}")
+    _say(f"the parameter server listens on {address}:{port}, for trainers: {trainers}")
 
 
 def _snapshots(name: str) -> SnapshotOptions | None:

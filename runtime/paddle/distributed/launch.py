@@ -6,11 +6,13 @@ import sys
 from pathlib import PurePath
 
 from paddle._launch import signals
+from paddle._loading import undisturbed
 
 if __name__ == "__main__" or PurePath(sys.argv[0]).name == "fleetrun":
     signals.hold_back()
 
-from paddle._launch.fleet.cli import main
+with undisturbed():
+    from paddle._launch.fleet.cli import main
 
 __all__ = ["main"]
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from paddle import _absent
+from paddle._loading import undisturbed
 from paddle._public_names import missing
 
 _HOMES = {
@@ -42,6 +43,11 @@ __all__ = [*sorted(_MODULES), *sorted(_WHERE)]
 
 
 def __getattr__(name: str) -> Any:
+    with undisturbed():
+        return _look_up(name)
+
+
+def _look_up(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"paddle.static.{name}")
     if name == "io":  # where the original keeps what it saves and loads by

@@ -20,10 +20,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from llvmlite import binding
-from numba import config, njit
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.runtime import _nrt_python
+from paddle._loading import undisturbed
+
+with undisturbed():
+    from llvmlite import binding
+    from numba import config, njit
+    from numba.core.compiler_lock import global_compiler_lock
 
 SOURCES = Path(__file__).parent
 
@@ -61,7 +63,7 @@ def _running_anyway(compiled: Any) -> Any:
         def try_to_load(signature: Any, context: Any) -> Any:
             found = None
             try:
-                with _learning_nothing(context):
+                with undisturbed(), _learning_nothing(context):
                     found = load(signature, context)
             except Exception:  # a damaged pickle raises whatever it happens to say
                 with suppress(OSError):
@@ -79,8 +81,8 @@ def _learning_nothing(context: Any) -> Iterator[None]:
     """Before numba looks for what is kept it loads all that it can compile, a quarter of a second of imports.
     Code that is kept needs the names of numba's runtime, and no more; who compiles loads the rest all the
     same. The caller holds the compiler's lock, as whoever has numba look for code."""
-    _name_runtime()
-    context.refresh = _nothing
+    if _name_runtime():
+        context.refresh = _nothing
     try:
         yield
     finally:
@@ -91,10 +93,16 @@ def _nothing() -> None: ...
 
 
 @cache
-def _name_runtime() -> None:
-    """Tell the linker where the runtime's functions are, as numba does when it first compiles."""
-    for name, address in _nrt_python.c_helpers.items():
+def _name_runtime() -> bool:
+    """Tell the linker where the runtime's functions are, as numba does when it first compiles; False where
+    this numba keeps them elsewhere."""
+    try:
+        from numba.core.runtime._nrt_python import c_helpers
+    except ImportError:
+        return False
+    for name, address in c_helpers.items():
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+    return True
 
 
 @cache

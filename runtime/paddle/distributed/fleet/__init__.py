@@ -9,6 +9,7 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 from paddle._fleet.absent_names import LATER
+from paddle._loading import undisturbed
 from paddle._public_names import missing
 
 _FUNCTIONS = (
@@ -39,6 +40,11 @@ __all__ = sorted({*_FUNCTIONS, *_MODULE_OF, *_MODULES, "util"})
 
 
 def __getattr__(name: str) -> Any:
+    with undisturbed():
+        return _look_up(name)
+
+
+def _look_up(name: str) -> Any:
     if name in _FUNCTIONS or name == "util":
         return getattr(import_module("paddle.distributed.fleet.base.fleet_base").fleet, name)
     module = name if name in _MODULES else _MODULE_OF.get(name)
