@@ -120,6 +120,16 @@ def test_a_leash_gives_orders_whole_then_beats_then_the_end() -> None:
     assert [leash.read(1), leash.read(1)] == ["", ""]
 
 
+def test_orders_that_wait_are_given_together_and_the_end_after_them() -> None:
+    leash = Leash(beat_s=60.0)
+    orders = [{"do": "start", "role": f"trainer-{number}"} for number in range(3)]
+    for order in orders:
+        leash.say(order)
+    leash.close()
+    assert [json.loads(line) for line in leash.read(1).splitlines()] == orders
+    assert leash.read(1) == ""
+
+
 def test_an_order_does_not_wait_for_the_next_beat() -> None:
     leash = Leash(beat_s=60.0)
     threading.Thread(target=leash.say, args=({"do": "beat"},)).start()

@@ -10,6 +10,7 @@ Guarantee: orders arrive whole and in order, and while this process runs the age
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -33,12 +34,15 @@ class Leash:
         self._orders.put("")
 
     def read(self, _size: int) -> str:
-        """Give a whole order. (Runners ask for single characters, and for a hundred of them a second.)"""
+        """Give all orders that wait. (Runners ask for single characters, a hundred of them a second.)"""
         if self._closed:
             return ""
         try:
-            order = self._orders.get(timeout=self._beat_s)
+            orders = [self._orders.get(timeout=self._beat_s)]
         except Empty:
             return _BEAT
-        self._closed = not order
-        return order
+        with suppress(Empty):
+            while orders[-1]:
+                orders.append(self._orders.get_nowait())
+        self._closed = not orders[-1]
+        return "".join(orders)
