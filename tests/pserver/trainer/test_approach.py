@@ -58,6 +58,36 @@ def test_a_connection_that_comes_after_all_was_closed_is_closed(
     ends[1].close()
 
 
+class Clock:
+    """Time passes where somebody sleeps. ``sleeps``: how long, each time."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.sleeps: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.now += seconds
+
+
+def test_who_starts_in_the_same_moment_is_tried_often_and_who_does_not_come_seldom(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def attempt(self: Approach, deadline: float) -> Arrived:
+        raise ConnectionRefusedError
+
+    clock = Clock()
+    monkeypatch.setattr(Approach, "attempt", attempt)
+    monkeypatch.setattr(approach, "time", clock)
+    with pytest.raises(ShardUnreachable):
+        client().connect(Deadline(10.0, clock.monotonic))
+    assert len([each for each in clock.sleeps[:25] if each < 0.1]) >= 20
+    assert {round(each, 3) for each in clock.sleeps[-20:-1]} == {0.2}
+
+
 def test_all_addresses_of_a_host_have_one_time_together(monkeypatch: pytest.MonkeyPatch) -> None:
     full = socket.create_server(("127.0.0.1", 0), backlog=0)
     place = full.getsockname()

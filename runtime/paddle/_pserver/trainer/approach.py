@@ -6,8 +6,8 @@
 3.  Where the port answers after the name was silent, the name is tried once more: what kept the shard from
     answering is over, and who came over TCP would stay there for the whole job.
 4.  Whoever goes over TCP though there is a name is told so.
-5.  It is tried until it works or a deadline is over, and told now and then that it waits. Who arrives after
-    that has not arrived.
+5.  It is tried until it works or a deadline is over, and told now and then that it waits. At first it is
+    tried often: who starts with the trainer serves in a moment. Who arrives after that has not arrived.
 
 It must never know what a session carries.
 """
@@ -31,7 +31,7 @@ from paddle._pserver.trust.tls_socket import TlsSocket
 
 NEAR_S = 1.0
 _ATTEMPT_S = 5.0
-_RETRY_S = 0.2
+_SOON_S, _RETRY_S = 0.02, 0.2
 _FIRST_NOTICE_S = 2.0
 _LONGEST_NOTICE_S = 30.0
 
@@ -89,7 +89,7 @@ class Approach:
                     other = f" (one of this machine listens at {', '.join(found)})" if found else ""
                     self._notice(f"waiting for pserver {host}:{port} for {now - began:.0f} s{other}")
                     notice_at = now + min(now - began, _LONGEST_NOTICE_S)
-                time.sleep(min(_RETRY_S, left_s))
+                time.sleep(min(max(_SOON_S, (now - began) / 8), _RETRY_S, left_s))
 
     def attempt(self, deadline: float) -> Arrived:
         """Come there by ``deadline`` (``time.monotonic()``); raises OSError or PserverError."""
