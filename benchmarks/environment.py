@@ -1,5 +1,8 @@
 """The environment that every contender starts in: thread counts stated, pins on linear algebra dropped.
 
+Nor do contenders compile Python's sources each time, where the caller's processes do: what was installed as a
+wheel comes compiled, and a checkout keeps it after the first start.
+
 It must be complete before numpy is imported, one reason why contenders are processes of their own. A pin such
 as OPENBLAS_CORETYPE can halve the speed of a machine; without it the library chooses the kernel made for the
 processor.
@@ -30,6 +33,7 @@ THREADS = threads(1)
 
 def contender_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """``environ`` for a contender: one thread, no pins, this checkout's runtime first on the path."""
-    kept = {name: value for name, value in environ.items() if not name.startswith(_PINS)}
+    left_out = (*_PINS, "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in environ.items() if not name.startswith(left_out)}
     path = [str(ROOT / "runtime"), str(ROOT), *filter(None, [environ.get("PYTHONPATH")])]
     return {**kept, **THREADS, "PYTHONPATH": ":".join(path)}

@@ -171,6 +171,7 @@ def test_contenders_inherit_no_pin_and_run_one_thread():
     assert given["OMP_NUM_THREADS"] == "1"
     assert "OPENBLAS_CORETYPE" not in given
     assert given["HOME"] == "/h"
+    assert "PYTHONDONTWRITEBYTECODE" not in contender_environment({"PYTHONDONTWRITEBYTECODE": "1"})
     assert given["PYTHONPATH"].endswith(":/x")
 
 
