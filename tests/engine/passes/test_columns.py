@@ -18,14 +18,15 @@ FEED = {f"ids{i}": RNG.integers(0, 5, (4, 1)) for i in range(3)}
 
 
 class Columns:
-    """Three columns, looked up as 2.x does, flat, side by side."""
+    """Three columns, looked up as 2.x does, flat, side by side; ``added``: each with an axis of its own."""
 
-    def __init__(self, sparse: bool = False, width: int = 3) -> None:
+    def __init__(self, sparse: bool = False, width: int = 3, *, added: bool = True) -> None:
         self.b, self.deep = Builder(), []
         table = self.b.parameter("w", (5, 3), Normal(), sparse=sparse)
         rows = []
         for name in FEED:
-            ids = self.b.op("unsqueeze", {"axes": (2,)}, X=self.b.data(name, (-1, 1), "int64"))
+            ids = self.b.data(name, (-1, 1), "int64")
+            ids = self.b.op("unsqueeze", {"axes": (2,)}, X=ids) if added else ids
             self.deep.append(self.b.op("lookup_table", {"is_sparse": sparse}, W=table, Ids=ids))
             rows.append(self.b.op("reshape", {"shape": (-1, width)}, X=self.deep[-1]))
         self.ids, self.rows = ids, rows
@@ -54,14 +55,24 @@ def apart(columns: Columns, monkeypatch: pytest.MonkeyPatch, *fetch: str) -> lis
         return columns.run(*fetch)
 
 
+@pytest.mark.parametrize("added", [False, True])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_columns_are_looked_up_as_rows_and_side_by_side(sparse: bool, monkeypatch) -> None:
-    columns = Columns(sparse)
+def test_columns_are_looked_up_as_rows_and_side_by_side(sparse: bool, added: bool, monkeypatch) -> None:
+    columns = Columns(sparse, added=added)
     columns.finish()
     types = columns.types()
     assert "lookup_beside" in types and "lookup_beside_grad" in types
     assert not {"unsqueeze", "reshape", "reshape_grad", "lookup_table"} & set(types)
     for fused, plain in zip(columns.run(), apart(columns, monkeypatch), strict=True):
+        np.testing.assert_allclose(fused, plain, rtol=1e-6)
+
+
+def test_rows_that_are_fetched_are_made_flat_behind_them(monkeypatch) -> None:
+    columns = Columns(added=False)
+    columns.finish()
+    name = columns.deep[-1].name
+    assert columns.types(name).count("reshape") == 1
+    for fused, plain in zip(columns.run(name), apart(columns, monkeypatch, name), strict=True):
         np.testing.assert_allclose(fused, plain, rtol=1e-6)
 
 

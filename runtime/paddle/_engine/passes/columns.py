@@ -1,5 +1,6 @@
 """Look up a column of ids as rows: where ids have an axis of size 1 and what they name is made flat, as 2.x's
-embeddings of columns are, the axis is neither made nor taken away, and other passes know the lookup.
+embeddings of columns are, the axis is neither made nor taken away; where rows are made flat that are so, as
+those of ``sparse_embedding`` are, nothing is. Other passes know the lookup then.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from paddle._engine.program import GRAD, Operator
 
 
 def look_up_rows(operators: Sequence[Operator], setting: Setting) -> list[Operator]:
-    """Each lookup of a column [n, 1] whose result [n, 1, width] is read as [n, width] alone gives that."""
+    """Each lookup of a column [n, 1] whose result, [n, 1, width] or [n, width], is read as [n, width] alone
+    gives that."""
     uses, replaced = Uses(operators, setting.keep), Replaced()
     for operator in operators:
         if operator.type == "lookup_table":
@@ -23,13 +25,9 @@ def look_up_rows(operators: Sequence[Operator], setting: Setting) -> list[Operat
 
 def _as_rows(lookup: Operator, uses: Uses, setting: Setting) -> Replaced:
     (out,), (ids,), (table,) = lookup.outputs["Out"], lookup.inputs["Ids"], lookup.inputs["W"]
-    lengthened, flat = uses.writer(ids), uses.only_reader(out)
+    column, flat = _column(ids, uses, setting), uses.only_reader(out)
     width = setting.variables[table].shape[-1]
-    if lengthened is None or lengthened.type != "unsqueeze" or flat is None or flat.type != "reshape":
-        return {}
-    (column,) = lengthened.inputs["X"]
-    shapes = setting.variables[column].shape[1:], tuple(flat.attrs["shape"])
-    if shapes != ((1,), (-1, width)) or len(setting.variables[ids].shape) != 3:
+    if column is None or flat is None or flat.type != "reshape" or tuple(flat.attrs["shape"]) != (-1, width):
         return {}
     made = {"Ids": (column,)}, flat.outputs["Out"]
     replaced: Replaced = {
@@ -44,6 +42,19 @@ def _as_rows(lookup: Operator, uses: Uses, setting: Setting) -> Replaced:
         given = {**back.inputs, **made[0], "Out" + GRAD: flattened.inputs["Out" + GRAD]}
         replaced |= {id(flattened): (), id(back): (replace(back, inputs=given),)}
         readers = [each for each in readers if each is not back]
-    if not readers and ids not in setting.keep:
+    lengthened = uses.writer(ids)
+    if column != ids and lengthened is not None and not readers and ids not in setting.keep:
         replaced[id(lengthened)] = ()
     return replaced
+
+
+def _column(ids: str, uses: Uses, setting: Setting) -> str | None:
+    """What to look up in the place of ``ids``, that rows of two axes are found: they themselves, or the
+    column to which an axis was added; None where neither is."""
+    lengthened, axes = uses.writer(ids), len(setting.variables[ids].shape)
+    if axes <= 2:
+        return ids
+    if axes > 3 or lengthened is None or lengthened.type != "unsqueeze":
+        return None
+    (column,) = lengthened.inputs["X"]
+    return column if setting.variables[column].shape[1:] == (1,) else None
