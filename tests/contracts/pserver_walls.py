@@ -72,6 +72,7 @@ PSERVER = (
     Row("_pserver.tables.table_room", "_pserver.errors"),
     Row("_pserver.tables.streamed", theirs="numpy"),
     Row("_pserver.tables.summed_rows", "_engine.kernels.interleaved _pserver.tables.gradient", "numpy"),
+    Row("_pserver.tables.asked_rows", "_pserver.tables.{gradient, summed_rows}", "numpy"),
     Row("_pserver.tables.cut_room"),
     Row("_pserver.tables.frozen", "_pserver.memory.pages _pserver.tables.{cut_room, streamed}", "numpy"),
     Row("_pserver.tables.frozen_table", "_pserver.tables.{cut_room, frozen, hash_index, streamed}", "numpy"),
@@ -93,8 +94,8 @@ PSERVER = (
     Row(
         "_pserver.tables.hash_table",
         f"{WIRE} {EXCHANGE} _engine.kernels.interleaved "
-        "_pserver.memory.pages _pserver.tables.cut_room "
-        "_pserver.tables.{frozen, frozen_table, gradient, hash_index, slots, streamed, summed_rows} "
+        "_pserver.memory.pages _pserver.tables.{asked_rows, cut_room} "
+        "_pserver.tables.{frozen, frozen_table, gradient, hash_index, slots, streamed} "
         "_pserver.tables.{table_room, table_state}",
         "numpy",
     ),

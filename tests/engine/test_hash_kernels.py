@@ -126,7 +126,9 @@ def test_distinct_ids_and_their_sums_equal_their_twin_bit_for_bit(ids, width, se
     assert found[:count].tolist() == list(dict.fromkeys(ids.tolist()))
     assert np.array_equal(found[place], ids)
     total, expected = np.empty((count, width), np.float32), np.zeros((count, width), np.float32)
-    interleaved.sums(place, rows, total)
+    half = len(place) // 2
+    before = interleaved.sums(place[:half], rows[:half], total, 0)
+    assert interleaved.sums(place[half:], rows[half:], total, before) == count
     np.add.at(expected, place, rows)
     assert np.array_equal(total, expected)
 

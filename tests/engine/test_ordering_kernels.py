@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle._engine.kernels.ordering import ascending
+from paddle._engine.kernels.ordering import ascending, placed
 from paddle._engine.rows import ascends, each_once, put
 
 EDGE = 2**63
@@ -50,3 +50,12 @@ def test_rows_are_put_where_they_belong(count):
     expected[ids] = rows
     put(table, ids, rows)
     np.testing.assert_array_equal(table, expected)
+
+
+@given(IDS)
+def test_ids_are_found_once_in_order_and_each_has_its_place(ids):
+    ids = np.array(ids, np.int64)
+    place, found = np.empty_like(ids), np.empty_like(ids)
+    count = placed(ids, place, found)
+    assert found[:count].tolist() == sorted(set(ids.tolist()))
+    assert np.array_equal(found[place], ids)

@@ -23,17 +23,19 @@ class OpenRows:
         ends = np.cumsum([0, *(part.size for part in ids)]).tolist()
         size = ends[-1]
         self._flat, self._found = np.empty(size, np.int64), np.empty(size, np.int64)
-        self._scratch = np.empty(2 << max(size - 1, 1).bit_length(), np.int32)
         self._places = np.empty(size, np.int64)
         spans = zip(ends, ends[1:], ids, strict=False)
         self.places = [self._places[start:end].reshape(part.shape) for start, end, part in spans]
 
     def distinct(self) -> np.ndarray:
-        """Each id of the batch once; ``places`` say from now on which of them each is."""
-        from paddle._engine.kernels.interleaved import distinct  # numba is loaded only where it is needed
+        """Each id of the batch once, ascending, as their gradients will be; ``places`` say from now on which
+        of them each is."""
+        from paddle._engine.kernels.ordering import placed  # numba is loaded only where it is needed
 
+        if not len(self._flat):
+            return self._found
         np.concatenate([part.reshape(-1) for part in self._ids], out=self._flat)
-        return self._found[: distinct(self._flat, self._scratch, self._places, self._found)]
+        return self._found[: placed(self._flat, self._places, self._found)]
 
     def take(self, rows: np.ndarray) -> None:
         """The rows of these ids, in their order."""

@@ -41,10 +41,9 @@ def distinct(ids: Array, scratch: Array, place: Array, found: Array) -> int:
 
 
 @kernel
-def sums(place: Array, rows: Array, out: Array) -> None:
+def sums(place: Array, rows: Array, out: Array, count: int) -> int:
     """``out[p]``: the sum of all ``rows[i]`` whose ``place[i]`` is p; places are numbered as they first
-    occur."""
-    count = 0
+    occur, and ``count`` of them have occurred before. Returns how many have now."""
     for i in range(place.shape[0]):
         target = out[place[i]]
         if place[i] == count:
@@ -54,6 +53,7 @@ def sums(place: Array, rows: Array, out: Array) -> None:
         else:
             for j in range(out.shape[1]):
                 target[j] += rows[i, j]
+    return count
 
 
 @kernel

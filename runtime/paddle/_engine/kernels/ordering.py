@@ -65,6 +65,20 @@ def ascends(ids: Array) -> bool:
 
 
 @kernel
+def placed(ids: Array, place: Array, found: Array) -> int:
+    """``found``: each of n > 0 ids once, ascending; ``ids[i]`` is ``found[place[i]]``. Returns how many there
+    are."""
+    order, keys = ascending(ids)
+    count = 0
+    for k in range(order.shape[0]):
+        if k == 0 or keys[k] != keys[k - 1]:
+            found[count] = ids[order[k]]
+            count += 1
+        place[order[k]] = count - 1
+    return count
+
+
+@kernel
 def each_once(ids: Array) -> Array:
     """Each of n > 0 ids once, ascending."""
     order, keys = ascending(ids)

@@ -20,9 +20,7 @@ pages that are never copied (pages.py). It must never know who sent a gradient o
     made after it.
 
 Guarantee: the values and state of a row do not depend on the number of shards, nor on the order of ids. What
-would not fit in the shard's room is refused, as TableFull, before it is made.
-
-What ``state`` is: table_state.py.
+would not fit in the shard's room is refused, as TableFull, before it is made. ``state``: table_state.py.
 """
 
 from __future__ import annotations
@@ -39,6 +37,7 @@ from paddle._engine.rows import TableRows
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.pages import Pages
 from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.tables.asked_rows import AskedRows, Brought
 from paddle._pserver.tables.cut_room import CutRoom
 from paddle._pserver.tables.frozen import Readers
 from paddle._pserver.tables.frozen_table import FrozenTable
@@ -46,7 +45,6 @@ from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.hash_index import ABSENT, MAX_MARK, HashIndex
 from paddle._pserver.tables.slots import how, slots_of
 from paddle._pserver.tables.streamed import Array
-from paddle._pserver.tables.summed_rows import summed
 from paddle._pserver.tables.table_room import TableRoom
 from paddle._pserver.tables.table_state import taken_from
 
@@ -60,9 +58,8 @@ class HashTable:
     """See the module's text. ``room``: what the shard's open tables may have, all together."""
 
     def __init__(self, held: RowRange, update: UpdateSpec, room: TableRoom) -> None:
-        parameter = held.parameter
+        self.held, parameter = held, held.parameter
         spec = parameter.rows or RowsSpec()
-        self.held = held
         self._rule, self._penalties, self._multiplier = how(parameter, update)
         self._initial, self._entry, self._room = spec.initial, spec.entry, room
         self._key = row_key(spec.seed, parameter.name)
@@ -78,6 +75,7 @@ class HashTable:
         self._days: list[int] = []  # the step with which each day ended
         self._entered: list[np.ndarray] = []  # ids that entered in this step, and are shown from the next
         self._frozen: Readers[FrozenTable] = Readers()
+        self._asked = AskedRows()  # while no marks are kept: with them each cell is visited anyhow
 
     @property
     def name(self) -> str:
@@ -125,6 +123,8 @@ class HashTable:
             rows[np.isin(ids, np.concatenate(self._entered))] = ABSENT
         if self._rule.changes_idle_rows(self._penalties):
             self._catch_up(ids[rows != ABSENT], rows[rows != ABSENT])
+        if not self._index.is_marked:
+            self._asked.note(ids, rows)
         return self._taken(rows)
 
     def take(self, rows: TableRows) -> None:
@@ -204,21 +204,20 @@ class HashTable:
         self._rates.add(rate)
 
     def _push(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
-        ids, gradient = summed(parts)
-        absent = self._touch(ids, gradient, scale, rate, step)
+        brought = self._asked.summed(parts)
+        absent = self._touch(brought, scale, rate, step)
         if len(absent) and self._entry.kind == "always":
-            self._admit(ids[absent])
-            self._touch(ids[absent], gradient[absent], scale, rate, step)
+            self._admit(brought.ids[absent])
+            self._touch(Brought(brought.ids[absent], None, brought.gradient[absent]), scale, rate, step)
 
-    def _touch(
-        self, ids: np.ndarray, gradient: np.ndarray, scale: np.float32 | None, rate: float, step: int
-    ) -> np.ndarray:
-        """Apply the rule to those of ``ids``, each once, that have a row, so many at a time that what was
-        asked for while they were looked up is still in the cache. Returns which have none."""
-        absent, at_once = [_NONE], self._block.shape[1]
+    def _touch(self, brought: Brought, scale: np.float32 | None, rate: float, step: int) -> np.ndarray:
+        """Apply the rule to those of the ids that have a row, so many at a time that what was asked for while
+        they were looked up is still in the cache. Returns which have none."""
+        (ids, known, gradient), absent, at_once = brought, [_NONE], self._block.shape[1]
         for begin in range(0, len(ids), at_once):
             here = slice(begin, begin + at_once)
-            rows, last_step, missing = self._visit(ids[here], step)
+            found = self._visit(ids[here], step) if known is None else (known[here], known[here], 0)
+            rows, last_step, missing = found
             part = gradient[here]
             if missing:
                 there = rows != ABSENT
@@ -302,6 +301,7 @@ class HashTable:
             frozen.spare_all()
         self._days.append(self._step)
         self._index.keep_marks(self._settled, min(self._step, MAX_MARK))
+        self._asked.clear()
         if len(self._days) >= threshold:
             last_day = len(self._days) - threshold
             kept, numbers = self._index.retain(min(self._days[last_day], MAX_MARK), last_day)
