@@ -17,12 +17,23 @@ class BadRecord(ValueError):
     """Values do not fit the variable that they are for."""
 
 
-@dataclass(frozen=True, slots=True)
 class Column:
-    """The values of one slot; sample i has ``values[offsets[i]:offsets[i + 1]]``."""
+    """The values of one slot; sample i has ``values[offsets[i]:offsets[i + 1]]``. Of a part that was cut the
+    offsets are counted from its beginning when they are asked for: a dense slot, of which batches have many,
+    asks for none."""
 
-    values: np.ndarray
-    offsets: np.ndarray
+    __slots__ = ("_offsets", "_skipped", "values")
+
+    def __init__(self, values: np.ndarray, offsets: np.ndarray) -> None:
+        self.values, self._offsets, self._skipped = values, offsets, 0
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """See the class's text; int64 (n + 1,), the first is 0."""
+        return self._offsets - self._skipped if self._skipped else self._offsets
 
     def take(self, order: np.ndarray) -> Column:
         """The samples of these numbers, in their order."""
@@ -33,15 +44,17 @@ class Column:
 
     def cut(self, begin: int, end: int) -> Column:
         """The samples from ``begin`` to before ``end``, without a copy of their values."""
-        offsets = self.offsets[begin : end + 1]
-        return Column(self.values[offsets[0] : offsets[-1]], offsets - offsets[0])
+        offsets, skipped = self._offsets, self._skipped
+        first, behind = int(offsets[begin]), int(offsets[end])
+        part = Column(self.values[first - skipped : behind - skipped], offsets[begin : end + 1])
+        part._skipped = first
+        return part
 
     def dense(self, slot: Slot) -> np.ndarray:
         """Samples as rows of the shape that the slot's variable has; one -1 in it is found. Raises
         BadRecord."""
-        samples = len(self.offsets) - 1
         try:
-            return self.values.reshape(samples, *slot.shape)
+            return self.values.reshape(len(self), *slot.shape)
         except ValueError:
             found = sorted(set(np.diff(self.offsets).tolist()))
             raise BadRecord(
@@ -59,7 +72,7 @@ class Records:
     columns: tuple[Column, ...]
 
     def __len__(self) -> int:
-        return len(self.columns[0].offsets) - 1 if self.columns else 0
+        return len(self.columns[0]) if self.columns else 0
 
     def take(self, order: np.ndarray) -> Records:
         """The samples of these numbers."""

@@ -250,11 +250,13 @@ class SparseShard:
 
     def hear_rows(self, looked_up: Arrays | None = None) -> None:
         """The answer: the tables have these rows then, and ``looked_up`` those of open tables, in the places
-        that their ids had."""
+        that their ids had. Where one shard has all of these they land there."""
         tables = {**self._arrays, **(looked_up or {})}
         rows = [
-            np.empty((len(wanted), held.width), np.float32)
-            for wanted, held in zip(self._wanted, self._ranges, strict=True)
+            tables[held.parameter.name]
+            if isinstance(places, slice)
+            else np.empty((len(wanted), held.width), np.float32)
+            for wanted, places, held in zip(self._wanted, self._places, self._ranges, strict=True)
         ]
         into = [bytes_of(part) for part in rows]
         rounded = Rounded(into) if self._is_rounded else None
@@ -262,11 +264,7 @@ class SparseShard:
         if rounded is not None:
             rounded.widen()
         for places, held, part in zip(self._places, self._ranges, rows, strict=True):
-            if not len(part):
-                continue
-            if isinstance(places, slice):
-                tables[held.parameter.name][places] = part
-            else:
+            if len(part) and not isinstance(places, slice):
                 put(tables[held.parameter.name], places, part)
 
     def export(self, name: str, slots: Sequence[str] = ()) -> Iterator[TableRows]:
