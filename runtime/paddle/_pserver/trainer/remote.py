@@ -165,7 +165,7 @@ class RemoteExchange:
         self.close(failure)
 
     def _name(self, parameters: Sequence[ParameterSpec], mode: ModeSpec) -> None:
-        self._parameters, self._names = tuple(parameters), {p.name for p in parameters}
+        self._parameters, self._named = tuple(parameters), {p.name: p for p in parameters}
         self._dense_ones = [p for p in parameters if not p.sparse]
         self._sparse_ones = [p for p in parameters if p.sparse]
         if parameters and self._places.are_endpoints and not self._sparse_ones:
@@ -232,14 +232,14 @@ class RemoteExchange:
         """See Overlapping."""
         self.settle()
         if not self._encoder.keeps:  # what a batch that is given up has cut off must not be
-            parameter = next(p for p in self._parameters if p.name == name)
+            parameter = self._named[name]
             held = given.dense({name: gradient}, parameter).reshape(-1)
             self._flight.give(name, self._encoder.dense(parameter, held))
 
     def commit(self, gradients: given.Gradients, samples: int, *, rate: float | None = None) -> None:
         """See Overlapping."""
         self.settle()
-        given.check_names(gradients, self._names)
+        given.check_names(gradients, self._named.keys())
         samples = given.count(samples, "samples")
         encoder, rows = self._encoder, {}
         if self._sparse_ones:
