@@ -5,7 +5,8 @@ of_clusters="sshd:openssh-server ssh:openssh-client ip:iproute2 tc:iproute2 nft:
     unshare:util-linux nsenter:util-linux setpriv:util-linux openssl:openssl mpirun:openmpi-bin
     slurmctld:slurm-wlm slurmd:slurm-wlm srun:slurm-wlm"
 of_containers="dockerd:docker.io docker:docker.io docker-compose:docker-compose"
-of_pages="chromium:chromium"
+of_pages="chromium:chromium" # or Chrome
+! command -v google-chrome >/dev/null || of_pages=
 of_benchmarks="rsync:rsync"
 of_kubernetes="go:golang-go gcc:gcc make:make etcd:etcd-server rsync:rsync" # asked for by cluster/kubernetes/test.sh alone
 
@@ -32,7 +33,9 @@ leave_out() { # what, and the packages that are missing for it
     echo "$said"
 }
 
-missing=$(packages_without $of_clusters $of_containers $of_pages $of_benchmarks)
+missing=$(packages_without $of_clusters $of_containers $of_benchmarks)
+[ -z "$missing" ] || install_packages $missing
+missing=$(packages_without $of_pages) # by itself: not every distribution has it, and then apt would install nothing
 [ -z "$missing" ] || install_packages $missing
 leave_out "tests on clusters of nodes" "$(packages_without $of_clusters)"
 leave_out "tests on clusters of containers" "$(packages_without $of_containers)"

@@ -385,7 +385,7 @@ TABLE = (
     Row("_engine.checkpoint.row_lines", "_engine.kernels.{row_lines, slot_lines}", "numpy"),
     Row("_engine.plans.room", "", "contextlib mmap pathlib random"),
     Row("_engine.kernels", "_engine.kernels", "numpy"),
-    Row("_engine.kernels.kernel", "_loading", "llvmlite numba os pathlib scipy threading"),
+    Row("_engine.kernels.kernel", "_loading", "numba os pathlib scipy threading"),
     Row("_engine.kernels.{flushing, prefetch, matrices.tiles}", "_engine.kernels.kernel", "llvmlite numba"),
     Row("_engine.kernels.matrices.amx", "_engine.kernels.matrices.tiles", "ctypes llvmlite numba numpy sys"),
     Row(UPDATES, f"{EXCHANGE} _engine.kernels", "numpy"),

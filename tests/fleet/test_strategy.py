@@ -115,6 +115,16 @@ def test_options_of_building_and_running_are_saved_and_loaded_too(tmp_path) -> N
     assert again.execution_strategy.num_threads == 7
 
 
+def test_a_list_of_one_in_what_a_list_has_is_one_again_in_what_was_saved(tmp_path: Path) -> None:
+    pattern = {"main_ops": ["matmul"], "num": 1, "pre_ops": [], "suf_ops": ["relu"]}
+    for patterns in ([pattern], [pattern, {**pattern, "main_ops": ["mul", "add"]}]):
+        made, read = strategy(), strategy()
+        made.recompute_configs = {"checkpoints": ["x"], "refined_ops_patterns": patterns}
+        made.save_to_prototxt(str(tmp_path / "s.prototxt"))
+        read.load_from_prototxt(str(tmp_path / "s.prototxt"))
+        assert read.recompute_configs == made.recompute_configs
+
+
 def test_a_file_as_upstream_writes_it_is_read(tmp_path) -> None:
     file = tmp_path / "s.prototxt"
     file.write_text(

@@ -95,9 +95,7 @@ class DistributedStrategy:
         found = prototxt.read(Path(pb_file).read_text(encoding="utf-8"))
         for name, value in found.items():
             if name in CONFIGS:
-                lists = {key for key, known in CONFIGS[name].items() if isinstance(known, list)}
-                whole = {k: [v] if k in lists and not isinstance(v, list) else v for k, v in value.items()}
-                self._set_configs(name, whole)
+                self._set_configs(name, strategy_values.listed(value, CONFIGS[name]))
             elif name in FLAGS:
                 self._values[name] = value
                 self._set({"_is_told": self._is_told or name == "a_sync"})

@@ -1,9 +1,9 @@
 """What a field of a DistributedStrategy takes, as upstream's message does.
 
-Pure; it must never know a strategy. Guarantee: what upstream's field takes is taken and read back the same,
-and what it refuses is refused with its type of error. Two exceptions, which are refused: a text or a dict
-where a list is asked for, of whose letters or keys upstream makes the list; and keys of a group in a group
-that it has not, which upstream leaves out.
+Pure; it must never know a strategy. Guarantee: of the kinds of values that programs write a field takes those
+that upstream's takes, and refuses others with its type of error. Refused, too, are a text or a dict where a
+list is asked for, of whose letters or keys upstream makes the list; and keys of a group in a group that it
+has not, which upstream leaves out. Not looked at is whether a number fits into upstream's 32 bits.
 """
 
 from __future__ import annotations
@@ -58,6 +58,17 @@ def shown(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """All of the group ``name``, where ``given`` is set."""
     usual = {key: _copied(value) for key, value in CONFIGS[name].items()}
     return Group({**usual, **{key: _copied(value) for key, value in given.items()}})
+
+
+def listed(value: Any, usual: Any, key: str = "") -> Any:
+    """What a file says, which does not tell a list of one from that one: as ``usual`` of this ``key`` is,
+    groups and lists all the way down."""
+    if isinstance(usual, list):
+        items = value if isinstance(value, list) else [value]
+        return [listed(item, ITEMS.get(key)) for item in items]
+    if isinstance(usual, Mapping) and isinstance(value, Mapping):
+        return {name: listed(of, usual.get(name), name) for name, of in value.items()}
+    return value
 
 
 def _copied(value: Any) -> Any:

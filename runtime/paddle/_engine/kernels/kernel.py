@@ -23,9 +23,9 @@ from typing import Any
 from paddle._loading import undisturbed
 
 with undisturbed():
-    from llvmlite import binding
     from numba import config, njit
     from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.runtime import rtsys
 
 SOURCES = Path(__file__).parent
 
@@ -79,10 +79,10 @@ def _running_anyway(compiled: Any) -> Any:
 @contextmanager
 def _learning_nothing(context: Any) -> Iterator[None]:
     """Before numba looks for what is kept it loads all that it can compile, a quarter of a second of imports.
-    Code that is kept needs the names of numba's runtime, and no more; who compiles loads the rest all the
-    same. The caller holds the compiler's lock, as whoever has numba look for code."""
-    if _name_runtime():
-        context.refresh = _nothing
+    Code that is kept needs numba's runtime, and no more; who compiles loads the rest all the same. The caller
+    holds the compiler's lock, as whoever has numba look for code."""
+    rtsys.initialize(context)
+    context.refresh = _nothing
     try:
         yield
     finally:
@@ -90,19 +90,6 @@ def _learning_nothing(context: Any) -> Iterator[None]:
 
 
 def _nothing() -> None: ...
-
-
-@cache
-def _name_runtime() -> bool:
-    """Tell the linker where the runtime's functions are, as numba does when it first compiles; False where
-    this numba keeps them elsewhere."""
-    try:
-        from numba.core.runtime._nrt_python import c_helpers
-    except ImportError:
-        return False
-    for name, address in c_helpers.items():
-        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-    return True
 
 
 @cache
