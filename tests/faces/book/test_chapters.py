@@ -23,8 +23,10 @@ class Chapter:
     """A network that is trained for so many passes; ``costs``: of each pass, per batch. Its first
     batches cost the same where nothing is fused."""
 
-    def __init__(self, cost, samples, passes=6, rate=0.01, optimizer=None, extra=None, batch=20):
-        self.costs, self.metrics = [], []
+    def __init__(
+        self, cost, samples, passes=6, rate=0.01, optimizer=None, extra=None, batch=20, feeding=None
+    ):
+        self.costs, self.metrics, self._feeding = [], [], feeding
         self.parameters = paddle.parameters.create(cost)
         optimizer = optimizer or paddle.optimizer.Adam(learning_rate=rate)
         fused = self._first_costs(cost, samples[: FEW * batch], optimizer, batch)
@@ -36,6 +38,7 @@ class Chapter:
             paddle.batch(paddle.reader.shuffle(lambda: iter(samples), 1000), batch),
             num_passes=passes,
             event_handler=self._hear,
+            feeding=feeding,
         )
 
     def _first_costs(self, cost, samples, optimizer, batch):
@@ -45,6 +48,7 @@ class Chapter:
         paddle.trainer.SGD(cost, own, optimizer).train(
             paddle.batch(lambda: iter(samples), batch),
             event_handler=lambda e: told.append(e.cost) if isinstance(e, paddle.event.EndIteration) else None,
+            feeding=self._feeding,
         )
         return told
 
@@ -248,19 +252,11 @@ def test_recommender_system() -> None:
             ("user_id", "gender_id", "movie_id", "category_id", "movie_title", "score"), range(6), strict=True
         )
     )
-    samples = list(rows(600))
-    cost_of, parameters = [], paddle.parameters.create(cost)
-    trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Adam(learning_rate=0.01))
-    trainer.train(
-        paddle.batch(lambda: iter(samples), 30),
-        num_passes=6,
-        feeding=order,
-        event_handler=lambda e: cost_of.append(e.cost) if isinstance(e, paddle.event.EndIteration) else None,
-    )
-    assert np.mean(cost_of[-20:]) < 0.1 * np.mean(cost_of[:20])
+    chapter = Chapter(cost, list(rows(600)), batch=30, feeding=order)
+    assert chapter.falls_to(0.15)
     held = list(rows(50))
     del order["score"]
-    said = paddle.infer(output_layer=likes, parameters=parameters, input=held, feeding=order)
+    said = chapter.says(likes, held, feeding=order)
     assert (np.sign(said[:, 0]) == np.sign([row[-1][0] for row in held])).mean() > 0.95
 
 
