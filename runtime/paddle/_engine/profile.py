@@ -107,16 +107,25 @@ class _Watch:
     """A plan with marks between its operators."""
 
     def __init__(self, plan: Plan, clock: Clock, cpu: Clock, last: threading.local) -> None:
+        """``cpu``: of this thread; ``last``: where it keeps when the last run ended, by both clocks."""
         groups = [list(group) for _, group in groupby(plan.steps, key=lambda pair: id(pair[1]))]
         operators = [group[0][1] for group in groups]
         parts = [Part(each.type, next(each.writes(), ""), traffic(each, plan.forms)) for each in operators]
         self.record = _Record((Part(BETWEEN), Part(FEED), *parts, Part(FETCH)), threading.get_native_id())
-        self._clock, self._cpu, self._last = clock, cpu, last
+        self._clock, self._own, self._last, self._crew = clock, cpu, last, plan.run.crew
         self.took_ns = 0
         self._plan = replace(plan, steps=list(_marked(groups, self._mark())))
 
+    def _spent(self) -> int:
+        """What other threads have taken for it, until now."""
+        return 0 if self._crew is None else self._crew.spent_ns
+
+    def _cpu(self) -> int:
+        return self._own() + self._spent()
+
     def _mark(self) -> Step:
-        append, clock, cpu = self.record.stamps.append, self._clock, self._cpu
+        append, clock = self.record.stamps.append, self._clock
+        cpu = self._own if self._crew is None else self._cpu
 
         def mark() -> None:
             append(clock())
@@ -126,8 +135,9 @@ class _Watch:
 
     def run(self, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         stamps, last = self.record.stamps, self._last
-        begin = self._clock(), self._cpu()
-        stamps.extend(getattr(last, "end", None) or begin)
+        begin, spent = (self._clock(), self._cpu()), self._spent()
+        clock, own = getattr(last, "end", None) or (begin[0], begin[1] - spent)
+        stamps.extend((clock, own + spent))  # between runs only this thread counts
         stamps.extend(begin)
         try:
             fetched = self._plan(feed)
@@ -135,9 +145,10 @@ class _Watch:
             width = self.record.width
             del stamps[len(stamps) // width * width :]
             raise
-        last.end = self._clock(), self._cpu()
-        stamps.extend(last.end)
-        self.took_ns = last.end[1] - begin[1]
+        end = self._clock(), self._cpu()
+        stamps.extend(end)
+        last.end = end[0], end[1] - self._spent()
+        self.took_ns = end[1] - begin[1]
         return fetched
 
 
@@ -265,18 +276,13 @@ class Profile:
         return {"name": name, "cat": category, "ph": "X", **times, "pid": process, "tid": thread}
 
     def _watched(self, plan: Plan) -> _Watch:
-        watch = _Watch(plan, self._clock, self._cpu_of(plan), self._last)
+        watch = _Watch(plan, self._clock, self._cpu, self._last)
         with self._lock:
             if len(self._records) >= _MOST_RECORDS:
                 self._let_go()
             self._watches[plan] = watch
             self._records.append(watch.record)
         return watch
-
-    def _cpu_of(self, plan: Plan) -> Clock:
-        """The time of the thread that runs it, and of those that have done their part for it."""
-        cpu, crew = self._cpu, plan.run.crew
-        return cpu if crew is None else lambda: cpu() + crew.spent_ns
 
     def _let_go(self) -> None:
         """Count what plans left that are no more, and forget them: of sequences most batches differ."""

@@ -136,6 +136,8 @@ def flushed(step: Callable[..., object], matrix: np.ndarray) -> Callable[..., ob
     """A step that multiplies with ``matrix``, in which numbers that are too small are 0."""
     if matrix.size < _LEAST_FLUSHED or matrix.dtype != np.float32:
         return step
+    import numpy.ma  # noqa: F401  a first kernel has it loaded, and it looks at small numbers
+
     from paddle._engine.kernels import flushing  # loads numba
 
     return partial(_run, flushing.flush, flushing.restore, step) if flushing.IS_THERE else step

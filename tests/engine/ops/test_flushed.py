@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -54,3 +57,22 @@ def test_gradients_by_slopes_that_are_too_small_are_none(type: str, attrs: dict[
         assert all(np.isfinite(each[0]).all() for each in found.values())
         is_any.append(found["X"][0].any())
     assert is_any == [True, False]
+
+
+FIRST = """
+import sys
+import numpy as np
+from paddle._engine import tiled
+rows = int(sys.argv[1])
+x, y, out = (np.ones(shape, np.float32) for shape in ((rows, 64), (64, 128), (rows, 128)))
+step = tiled.multiply(x, y, out, tiled.taken(tiled.room, x, y))
+tiled.flushed(step or (lambda: np.matmul(x, y, out)), y)()
+"""
+
+
+@pytest.mark.parametrize("rows", [32, 128])
+def test_numpy_learns_the_least_numbers_before_they_are_taken_for_0(rows: int) -> None:
+    """The first call of a kernel has numba load what looks for them."""
+    argv = [sys.executable, "-W", "error", "-c", FIRST, str(rows)]
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -11,7 +11,7 @@ from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
-from paddle._engine.profile import Profile, switch
+from paddle._engine.profile import BETWEEN, Profile, switch
 from paddle._engine.scope import Scope
 from paddle._engine.teams import shared
 from paddle._engine.teams.crew import Crew
@@ -76,6 +76,23 @@ def test_a_profile_counts_what_all_threads_have_taken(monkeypatch: pytest.Monkey
         switch(None)
     products = [line.cpu_ns for line in profile.lines() if line.name in ("mul", "mul_grad")]
     assert sum(products) > crew.spent_ns > 0
+
+
+def test_between_runs_with_a_crew_and_without_no_time_of_the_crew_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(shared, "LEAST", 1)
+    monkeypatch.setattr(shared, "_LEAST_SIDE", 1)
+    crew, profile = Crew(2), Profile(cpu=lambda: 0)
+    switch(profile)
+    try:
+        for each in (crew, None, crew):
+            trained(each, Recorder, 300)
+    finally:
+        switch(None)
+    (between,) = [line for line in profile.lines() if line.name == BETWEEN]
+    assert crew.spent_ns > 0
+    assert (between.cpu_ns, between.least_ns, between.most_ns) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("size", [16, 90, 400, 1000])
