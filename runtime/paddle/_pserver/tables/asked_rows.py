@@ -39,8 +39,8 @@ class AskedRows:
         self._lists: deque[tuple[np.ndarray, np.ndarray]] = deque()
 
     def note(self, ids: np.ndarray, rows: np.ndarray) -> None:
-        """``ids`` int64 (n,) have these ``rows`` int64 (n,), an array that nobody changes. Those that do not
-        ascend are not noted: each may not be there once."""
+        """``ids`` int64 (n,) have these ``rows`` int64 (n,), an array that nobody changes; each has one.
+        Those that do not ascend are not noted: each may not be there once."""
         if len(ids) < FEWEST or not (ids[1:] > ids[:-1]).all():
             return
         self._lists.append((ids.copy(), rows))
