@@ -44,6 +44,7 @@ PADDLE_SNAPSHOT_DIR = ""
 # PADDLE_SNAPSHOT_PERIOD = 1000
 # PADDLE_SNAPSHOT_INTERVAL = "10m"
 # PADDLE_SNAPSHOT_KEEP = 3
+# PADDLE_SNAPSHOT_MEMORY = -1
 # PADDLE_SNAPSHOT_RESTARTS = 3
 
 # How often each process of a job that was killed is started again.

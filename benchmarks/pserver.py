@@ -23,12 +23,17 @@ def main(
     certificate: str = "",
     key: str = "",
     snapshots: str = "",
+    copies: str = "",
 ) -> int:
     """Serve so many trainers; ``way``: ``unix``, where they may come over a unix-domain socket, too;
     ``sparse``: the same, and the shard is one of sparse tables; with a ``certificate``, encrypted;
-    ``snapshots``: a folder, in which the newest is kept."""
+    ``snapshots``: a folder, in which the newest is kept; ``copies``: MiB that one may take, which otherwise
+    is not limited."""
     keep_to(core)
     threading.Thread(target=_end_with_input, daemon=True).start()
+    kept = SnapshotOptions(
+        folder=snapshots, period=SNAPSHOT_STEPS, keep=1, memory_bytes=int(copies) << 20 if copies else None
+    )
     options = ServerOptions(
         addresses=("127.0.0.1",),
         port=port,
@@ -36,7 +41,7 @@ def main(
         ports_num_for_sparse=int(way == "sparse"),
         num_gradient_servers=trainers,
         is_nearby=way in ("unix", "sparse"),
-        snapshots=SnapshotOptions(folder=snapshots, period=SNAPSHOT_STEPS, keep=1) if snapshots else None,
+        snapshots=kept if snapshots else None,
     )
     for folder in options.snapshot_folders if options.snapshots else ():
         Path(folder).mkdir(parents=True)

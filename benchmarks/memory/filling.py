@@ -29,12 +29,12 @@ _STEPS = 2 * SNAPSHOT_STEPS + 1
 
 
 class Filling:
-    """A table under a rule. ``kept``: where snapshots lie, if they are written."""
+    """A table under a rule. ``kept``: where snapshots lie, if they are written; ``copies``: see Case."""
 
-    def __init__(self, rule: str, kept: str) -> None:
+    def __init__(self, rule: str, kept: str, copies: str) -> None:
         spec = ParameterSpec(name="table", shape=(OPEN, WIDTH), sparse=True, rows=RowsSpec())
         update = UpdateSpec(rule=RuleSpec(name=rule), schedule=ScheduleSpec(learning_rate=0.1))
-        self.pair, self._made = Pair("sparse", "", "", kept), 0
+        self.pair, self._made = Pair("sparse", "", "", kept, copies), 0
         self.pair.exchange.start((spec,), update, {})
         self.pair.exchange.begin_pass(0)
         self._gradient = np.ones((_BATCH, WIDTH), np.float32)
@@ -55,7 +55,7 @@ class Filling:
 
 def trained_bytes(case: Case, rows: int, kind: str, kept: str) -> int:
     """What a pserver had, or has, in memory when trainers have trained a dense parameter of so many rows."""
-    pair = Pair("tcp", "", "", kept, trainers=case.trainers)
+    pair = Pair("tcp", "", "", kept, case.copies, trainers=case.trainers)
     others = [
         RemoteExchange(
             ["127.0.0.1"],
@@ -98,7 +98,7 @@ def peak_bytes(case: Case) -> int:
 
 def filled_bytes(case: Case, kept: str) -> int:
     """What the pserver came to need for a table, at most, over a small one."""
-    filling = Filling(case.rule, kept)
+    filling = Filling(case.rule, kept, case.copies)
     try:
         filling.up_to(_SMALL)
         before = _bytes(filling.pair.servers, "VmRSS")

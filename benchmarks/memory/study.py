@@ -26,19 +26,22 @@ _DEADLINE_S = 600.0
 class Case:
     """A rule, how many arrays of its rows' width a row has, and how many rows there will be: of an open
     table, or, where there are ``trainers``, of a dense parameter that these train in step, over TCP.
-    ``snapshots``: they are written meanwhile, one after the other."""
+    ``snapshots``: they are written meanwhile, one after the other; ``copies``: MiB that one may take (as
+    ``--snapshot_memory``), "" as much as it likes."""
 
     rule: str
     arrays: int
     rows: int
     trainers: int = 0
     snapshots: bool = False
+    copies: str = ""
 
     @property
     def name(self) -> str:
         """What it is of."""
         of = f"dense, {self.trainers}" if self.trainers else "open table"
-        return f"{self.rule}, {of}{', snapshots' if self.snapshots else ''}"
+        within = f" of {self.copies} MiB" if self.copies else ""
+        return f"{self.rule}, {of}{', snapshots' if self.snapshots else ''}{within}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,9 @@ QUICK = Size(
         Case("sgd", 1, 1_000_000, trainers=4),
         Case("adam", 3, 1_000_000, trainers=1),
         Case("adam", 3, 1_000_000, trainers=1, snapshots=True),
+        Case("adam", 3, 1_000_000, trainers=1, snapshots=True, copies="0"),
         Case("adagrad", 2, 1_000_000, snapshots=True),
+        Case("adagrad", 2, 1_000_000, snapshots=True, copies="32"),
     )
 )
 FULL = Size(
@@ -65,6 +70,7 @@ FULL = Size(
         Case("sgd", 1, 10_000_000),
         Case("adagrad", 2, 5_000_000),
         Case("adagrad", 2, 5_000_000, snapshots=True),
+        Case("adagrad", 2, 5_000_000, snapshots=True, copies="64"),
     )
 )
 
@@ -88,7 +94,7 @@ class Figure:
         there before they are added up in the order of trainers. A snapshot is cut as a copy of what is dense,
         and of rows that change while it is written."""
         gradients = 4 * WIDTH * self.case.rows * max(0, self.case.trainers - 1)
-        copy = self.data if self.case.snapshots else 0
+        copy = self.data if self.case.snapshots and not self.case.copies else 0
         return gradients + copy, "a snapshot is a copy" if copy else "each trainer's gradient is there"
 
     @property

@@ -191,13 +191,14 @@ def _exposed(addresses: Iterable[str]) -> list[str]:
 
 
 def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOptions:
-    from paddle._pserver.options import ServerOptions, SnapshotOptions
+    from paddle._pserver.options import ServerOptions, SnapshotOptions, of_mib
 
     kept = SnapshotOptions(
         folder=values["snapshot_dir"],
         period=values["snapshot_period"],
         interval_s=values["snapshot_interval"],
         keep=values["snapshot_keep"],
+        memory_bytes=of_mib(values["snapshot_memory"]),
     )
     if values["min_trainers"] > values["num_gradient_servers"]:
         raise UsageError(

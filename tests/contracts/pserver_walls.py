@@ -75,6 +75,7 @@ PSERVER = (
     Row("_pserver.tables.asked_rows", "_pserver.tables.{gradient, summed_rows}", "numpy"),
     Row("_pserver.tables.cut_room"),
     Row("_pserver.tables.frozen", "_pserver.memory.pages _pserver.tables.{cut_room, streamed}", "numpy"),
+    Row("_pserver.tables.live", "_pserver.tables.{cut_room, frozen, streamed}", "numpy"),
     Row("_pserver.tables.frozen_table", "_pserver.tables.{cut_room, frozen, hash_index, streamed}", "numpy"),
     Row(
         "_pserver.tables.sparse_table",
@@ -83,7 +84,8 @@ PSERVER = (
     ),
     Row(
         "_pserver.tables.packed_table",
-        f"{WIRE} {EXCHANGE} _pserver.tables.{{cut_room, frozen, gradient, slots, streamed, summed_rows}}",
+        f"{WIRE} {EXCHANGE} _pserver.tables.{{cut_room, frozen, gradient, live, slots, streamed}} "
+        "_pserver.tables.summed_rows",
         "numpy",
     ),
     Row(
@@ -108,7 +110,7 @@ PSERVER = (
     Row(
         "_pserver.tables.tables",
         f"{WIRE} {EXCHANGE} _pserver.memory.shown "
-        "_pserver.tables.{blocks, cut_room, frozen, gradient, hash_table, packed_table, slots} "
+        "_pserver.tables.{blocks, cut_room, frozen, gradient, hash_table, live, packed_table, slots} "
         "_pserver.tables.{sparse_table, streamed, table_room}",
         "numpy",
     ),
@@ -118,7 +120,7 @@ PSERVER = (
     Row("_pserver.shard.decoding", f"{SHARD} {WIRE} {EXCHANGE} _engine.kernels.{{halves, largest}}", "numpy"),
     Row("_pserver.shard.loan", f"{WIRE} _pserver.memory.region _pserver.tables.tables", "numpy os"),
     Row("_pserver.shard.changes", f"{SHARD} {WIRE} {EXCHANGE} _pserver.memory.pages", "numpy"),
-    Row("_pserver.shard.state", f"{SHARD} {WIRE}", "msgspec"),
+    Row("_pserver.shard.state", f"{SHARD} {WIRE} _pserver.tables.cut_room", "msgspec"),
     # States on disk.
     Row("_pserver.snapshots.__init__"),
     Row(
@@ -213,6 +215,7 @@ PSERVER = (
     Row("_pserver.service.shard_clock", "", "time"),
     Row("_pserver.service.wakeful_selector", "_pserver.protocol.vigil", "selectors"),
     Row("_pserver.service.relay", SHARD, "asyncio numpy time"),
+    Row("_pserver.service.standing", f"{SHARD} {WIRE} _pserver.service.session _pserver.tables.cut_room"),
     Row(
         "_pserver.service.warming",
         f"{SHARD} {WIRE} {EXCHANGE} _pserver.protocol.outlet _pserver.service.shard_clock",
@@ -221,7 +224,8 @@ PSERVER = (
     Row(
         "_pserver.service.hub",
         f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.snapshots.recovery "
-        "_pserver.service.{ear, relay, session, shard_clock, warming} _pserver.trust.{auth, nearby}",
+        "_pserver.service.{ear, relay, session, shard_clock, standing, warming} "
+        "_pserver.trust.{auth, nearby}",
         "asyncio numpy time",
     ),
     Row("_pserver.service.status", SHARD, "msgspec"),

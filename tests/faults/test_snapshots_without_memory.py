@@ -21,8 +21,9 @@ from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.trainer.remote import RemoteExchange
 from tests.cluster.by_hand import RUNTIME
 from tests.faults.conftest import ROOT
-from tests.faults.pservers import TRAINERS, pservers
+from tests.faults.pservers import STEPS, TRAINERS, pservers
 from tests.pserver.conftest import update
+from tests.pserver.test_equality import assert_same, locally
 from tests.waiting import until
 
 pytestmark = [pytest.mark.faults, pytest.mark.patient]
@@ -79,6 +80,26 @@ def test_a_shard_that_has_no_memory_for_a_cut_goes_on_and_writes_the_next_one(tm
     assert seen[-1]["tables"][0]["rows"] == 2 * AT_ONCE * PERIOD * FILLED
     assert [each["snapshots_failed"] for each in seen] == [0, 0, 1, 1]
     assert log.count("a snapshot could not be written: there is no memory to copy what it is of") == 1
+
+
+@pytest.mark.parametrize("shard", [0, SPARSE], ids=["dense", "sparse"])
+def test_where_a_snapshot_may_take_no_memory_steps_wait_for_it_and_no_bit_is_different(
+    tmp_path: Path, shard: int
+) -> None:
+    spec, seen = update("momentum"), list[Any]()
+    with pservers(tmp_path / "kept", "--snapshot_memory=0", "--snapshot_period=3") as job:
+
+        def disturb(trainer: int, step: int) -> None:
+            if trainer == 0 and step == 8:
+                until(lambda: job.status(shard)["snapshots"]["period"], "a snapshot to last", PATIENCE_S)
+                seen.append(job.status(shard)["snapshots_failed"])
+                job.kill(shard)
+
+        first, second = job.train(spec, disturb)
+        job.end()
+    assert seen == [0]
+    assert_same(first, second)
+    assert_same(first, locally(spec, TRAINERS, STEPS))
 
 
 ASIDE = """

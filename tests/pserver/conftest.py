@@ -161,6 +161,7 @@ def start_pservers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
             certificate: Certificate | None = None,
             log_period_server: int = 500,
             kept: Kept | None = None,
+            cut_limit_bytes: int | None = None,
         ) -> Pservers:
             used = HOSTS[:hosts]
             listeners = free_ports(used, ports_num + ports_num_for_sparse)
@@ -174,7 +175,10 @@ def start_pservers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
                     barrier_timeout_s=barrier_timeout_s,
                     is_shown=is_nearby,
                     log_period_server=log_period_server,
-                    snapshots=None if kept is None else SnapshotOptions(folder="nowhere", period=1),
+                    snapshots=None
+                    if kept is None
+                    else SnapshotOptions(folder="nowhere", period=1, memory_bytes=cut_limit_bytes),
+                    cut_limit_bytes=1 << 62 if cut_limit_bytes is None else cut_limit_bytes,
                 )
                 running.hubs.append(Hub(Shard(options), f"{role} shard {index}", kept=kept))
             near = [nearby.beside(listener) if is_nearby else None for listener in listeners]

@@ -65,6 +65,7 @@ OF_SNAPSHOTS = {
     "snapshot_period": "PADDLE_SNAPSHOT_PERIOD",
     "snapshot_interval": "PADDLE_SNAPSHOT_INTERVAL",
     "snapshot_keep": "PADDLE_SNAPSHOT_KEEP",
+    "snapshot_memory": "PADDLE_SNAPSHOT_MEMORY",
 }
 _HOST = re.compile(r"[\w.-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*(%\w+)?")  # a name, IPv4 or IPv6
 # A list of trainer addresses turns a fluid program to collective training; the others speak of another job,

@@ -23,7 +23,9 @@ from paddle._launch.workspace import Entry, listing, locate
 
 COMMAND = "paddle.py"
 # A process's place in a job is not for choice, and a job that is launched makes its own token.
-SNAPSHOT_FLAGS = ("snapshot_period", "snapshot_interval", "snapshot_keep", "snapshot_restarts")
+SNAPSHOT_FLAGS = (
+    *("snapshot_period", "snapshot_interval", "snapshot_keep", "snapshot_memory", "snapshot_restarts"),
+)
 OURS = ("trainer_id", "num_gradient_servers", "pservers", "token_file", "tls_ca")
 
 

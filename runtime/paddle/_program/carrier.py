@@ -348,7 +348,7 @@ def _tell_of(address: str, port: int, trainers: int, *, is_open: bool) -> None:
 def _snapshots(name: str) -> SnapshotOptions | None:
     """Those that the environment asks for."""
     from paddle._launch.environ import snapshots
-    from paddle._pserver.options import SnapshotOptions
+    from paddle._pserver.options import SnapshotOptions, of_mib
 
     if not (told := snapshots(os.environ)):
         return None
@@ -359,6 +359,7 @@ def _snapshots(name: str) -> SnapshotOptions | None:
         period=told["snapshot_period"],
         interval_s=told["snapshot_interval"],
         keep=told["snapshot_keep"],
+        memory_bytes=of_mib(told["snapshot_memory"]),
     )
 
 

@@ -9,15 +9,22 @@ from typing import Any, Literal
 Role = Literal["dense", "sparse"]
 
 
+def of_mib(flag: int) -> int | None:
+    """``--snapshot_memory`` in bytes; None where none is given, -1."""
+    return None if flag < 0 else flag << 20
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotOptions:
     """Where a shard's snapshots lie, how many, and when they are written: at every version that ``period``
-    divides, and every ``interval_s``."""
+    divides, and every ``interval_s``. ``memory_bytes``: what one may take at most until it is written, for
+    all shards together; None: half of what parameters and snapshots may need, and what those leave."""
 
     folder: str
     period: int = 1000
     interval_s: float = 600.0
     keep: int = 3
+    memory_bytes: int | None = None
 
     def __post_init__(self) -> None:
         if self.period < 1 or self.interval_s <= 0 or self.keep < 1:
@@ -30,9 +37,9 @@ class SnapshotOptions:
 class ShardOptions:
     """What one shard is told. ``serving``: the same for all processes that one `paddle pserver` starts, which
     serves one job, and for those of another one that takes its place in that job. ``memory_limit_bytes``:
-    what parameters may need; ``cut_limit_bytes``: what a snapshot may, besides what they leave. ``tables``:
-    TableRows of sparse parameters by name, in the place of first values, and how many steps made them so;
-    ``arrays``: the same of dense ones, whole: values, under "", and slots of the rule."""
+    what parameters may need; ``cut_limit_bytes``: what a snapshot may. ``tables``: TableRows of sparse
+    parameters by name, in the place of first values, and how many steps made them so; ``arrays``: the same of
+    dense ones, whole: values, under "", and slots of the rule."""
 
     num_gradient_servers: int = 1
     min_trainers: int = 0
@@ -49,6 +56,11 @@ class ShardOptions:
     arrays: Mapping[str, tuple[Mapping[str, Any], int]] = field(default_factory=dict)
     claims: Any = None  # Claims of all shards of its process, under its name, where there are others
     name: str = ""
+
+    def cut_bytes(self, left_bytes: int) -> int:
+        """What a snapshot may take now, where parameters leave so much of theirs."""
+        is_bounded = self.snapshots is not None and self.snapshots.memory_bytes is not None
+        return self.cut_limit_bytes + (0 if is_bounded else left_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +94,9 @@ class ServerOptions:
             raise ValueError("--num_gradient_servers is the number of trainers, at least 1")
         if not 0 <= self.min_trainers <= self.num_gradient_servers:
             raise ValueError("--min_trainers is at most --num_gradient_servers; 0: all of them")
+        of_snapshots = self.snapshots.memory_bytes if self.snapshots else None
+        if of_snapshots is not None and 0 < self.memory_limit_bytes <= of_snapshots:
+            raise ValueError("--snapshot_memory must be less than --memory_limit: parameters have the rest")
         if self.barrier_timeout_s <= 0 or self.log_period_server < 1:
             raise ValueError("barrier_timeout must be above 0, and --log_period_server at least 1")
 

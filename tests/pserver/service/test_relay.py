@@ -96,10 +96,11 @@ def test_the_time_that_each_piece_takes_is_told() -> None:
 
     async def read() -> list[np.ndarray]:
         state = State(None, {"t": Streamed(np.dtype(np.float64), (6,), slow)})  # type: ignore[arg-type]
-        there = relayed(state, asyncio.get_running_loop(), told.append).arrays["t"]
-        return await asyncio.to_thread(lambda: list(pieces(there)))
+        there = relayed(state, asyncio.get_running_loop(), told.append, lambda: ends.append(len(told))).arrays
+        return await asyncio.to_thread(lambda: list(pieces(there["t"])))
 
     told: list[float] = []
+    ends: list[int] = []
     began = time.monotonic()
     assert len(asyncio.run(read())) == 3
-    assert len(told) == 4 and 0.03 <= sum(told) <= time.monotonic() - began
+    assert len(told) == 4 and ends == [4] and 0.03 <= sum(told) <= time.monotonic() - began

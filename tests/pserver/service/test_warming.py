@@ -54,7 +54,7 @@ for step in range(1, 6):
     for table in tables.rows.values():
         table.gather(ids)
     tables.apply([Gradient(dense, rows)] * (1 + step % 2), samples=step, passes=0, step=step)
-    for array in tables.cut(worth_bytes=0).values():
+    for array in tables.cut(worth_bytes=0).arrays.values():
         whole(array)
 assert before and compiled() == before, (before, compiled())
 """

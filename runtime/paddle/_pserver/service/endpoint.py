@@ -40,7 +40,7 @@ from paddle._pserver.service.application import application
 from paddle._pserver.service.ear import Ear
 from paddle._pserver.service.foundation import Foundation, loop
 from paddle._pserver.service.hub import Hub
-from paddle._pserver.service.orders import memory_for, orders
+from paddle._pserver.service.orders import cut_memory_for, memory_for, orders
 from paddle._pserver.service.ports import listen
 from paddle._pserver.shard.ending import Outcome
 from paddle._pserver.shard.roster import Standing
@@ -134,7 +134,7 @@ class _Served:
             folder,
             options.trainers,
             self._limit_bytes,
-            cut_limit_bytes=self._limit_bytes // len(_ROLES),
+            cut_limit_bytes=cut_memory_for(options, len(_ROLES)),
             claims=self._claims,
             name=name,
             serving=self._serving,

@@ -19,7 +19,17 @@ from collections.abc import Callable, Coroutine, Sequence
 import numpy as np
 
 from paddle._pserver.errors import BadMessage, FrameError
-from paddle._pserver.protocol.messages import Answer, Fallen, Goodbye, Push, Request, Share, Sign, failure
+from paddle._pserver.protocol.messages import (
+    Answer,
+    Fallen,
+    Goodbye,
+    Push,
+    Request,
+    Share,
+    Sign,
+    Waiting,
+    failure,
+)
 from paddle._pserver.protocol.outlet import Outlet
 from paddle._pserver.service.ear import Word
 from paddle._pserver.service.meter import Meter
@@ -27,6 +37,7 @@ from paddle._pserver.service.relay import relayed
 from paddle._pserver.service.report import Door, Report, lines, report
 from paddle._pserver.service.session import Session
 from paddle._pserver.service.shard_clock import ShardClock
+from paddle._pserver.service.standing import WORD, Standing
 from paddle._pserver.service.warming import Warming
 from paddle._pserver.shard.effects import Close, Drop, Effect, Load, Note, Send, Write
 from paddle._pserver.shard.ending import Outcome
@@ -76,6 +87,7 @@ class Hub:
         self._ids = itertools.count(1)
         self._purses = Purses()
         self._warming = Warming(self._do, self._clock)
+        self._standing = Standing(self._deal)
         self._over = asyncio.Event()
 
     @property
@@ -95,6 +107,8 @@ class Hub:
 
     def received(self, session: Session, inbound: Inbound) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
+        if self._standing.room is not None and self._standing.holds(session, inbound):
+            return
         message = inbound.message
         if inbound.decode is not None:
             inbound.decode()
@@ -106,6 +120,14 @@ class Hub:
         self._do(self.shard.handle(session.id, message, inbound.gradient, inbound.ids, now=self._clock.now()))
         self._meter.worked(time.monotonic() - now)
         self._tell_progress()
+
+    def _deal(self, session: Session, inbound: Inbound) -> None:
+        """With what had to wait."""
+        try:
+            self.received(session, inbound)
+        except FrameError as error:
+            self.damaged(session, error)
+            session.close()
 
     def _is_for_hub(self, session: Session, message: Request) -> bool:
         """Whether it is no question to the shard, and dealt with here."""
@@ -160,6 +182,7 @@ class Hub:
     def lost(self, session: Session, reason: str) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
         del self._sessions[session.id], self._inlets[session.id]
+        self._standing.lost(session)
         self._meter.lost(session.id, session.traffic)
         self._outlet.lost(session.id)
         try:
@@ -222,7 +245,10 @@ class Hub:
 
     def _tick(self) -> None:
         try:
-            self._do(self.shard.tick(self._clock.now()))
+            now, self.shard.barrier.stands = self._clock.now(), self._standing.is_so
+            self._do(self.shard.tick(now))
+            for session in self._standing.waiting(now):
+                session.send(Waiting(WORD))
             self._meter.look(self.shard.clocks.version, self.shard.clocks.samples, time.monotonic())
             self._watch.look_at_clock(self.shard, self._clock.now())
         except Exception as error:
@@ -243,7 +269,7 @@ class Hub:
         assert self._kept is not None
         error, began, version = None, time.monotonic(), state.facts.version
         try:
-            read = relayed(state, asyncio.get_running_loop(), self._meter.worked)
+            read = relayed(state, asyncio.get_running_loop(), self._meter.worked, self._was_read)
             await asyncio.to_thread(self._kept.save, read)
             took = time.monotonic() - began
             _log.info("%s: wrote a snapshot of version %d in %.1f s: %s", self.name, version, took, why)
@@ -251,11 +277,19 @@ class Hub:
             error = str(failure) or "no memory"
         except Exception as failure:
             return self.failed(failure)
+        self._was_read()
         del state, read  # the next one may be cut as soon as this one is over, and its memory is needed then
         try:
             self._do(self.shard.saved(error, now=self._clock.now()))
         except Exception as failure:
             self.failed(failure)
+
+    def _was_read(self) -> None:
+        """A state, or nobody reads it any more."""
+        try:
+            self._standing.end()
+        except Exception as error:
+            self.failed(error)
 
     async def _load(self, session: int, version: int) -> None:
         """Read a snapshot."""
@@ -299,6 +333,8 @@ class Hub:
                     if id in self._sessions:
                         self._sessions[id].drop()
                 case Write(state, why):
+                    if state.is_read_later:
+                        self._standing.begin(state.room)
                     self._at_disk(self._save(state, why))
                 case Load(id, version):
                     self._at_disk(self._load(id, version))

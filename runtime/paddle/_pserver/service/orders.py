@@ -31,8 +31,18 @@ class Told(Protocol):
 
 def memory_for(told: Told, parts: int = 1) -> int:
     """Bytes for the parameters of each of so many parts of a server."""
-    # A snapshot may come to copy all that a shard keeps: half is for that.
-    return (told.memory_limit_bytes or memory.limit_bytes()) // (parts * (2 if told.snapshots else 1))
+    limit_bytes = told.memory_limit_bytes or memory.limit_bytes()
+    if told.snapshots is None:
+        return limit_bytes // parts
+    if told.snapshots.memory_bytes is not None:
+        return max(0, limit_bytes - told.snapshots.memory_bytes) // parts
+    return limit_bytes // (2 * parts)  # a snapshot may come to copy all that a shard keeps
+
+
+def cut_memory_for(told: Told, parts: int = 1) -> int:
+    """Bytes for a snapshot of each of them, besides the parameters."""
+    given = told.snapshots.memory_bytes if told.snapshots is not None else None
+    return memory_for(told, parts) if given is None else given // parts
 
 
 def orders(

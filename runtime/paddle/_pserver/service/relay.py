@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,28 +17,48 @@ from paddle._pserver.shard.state import State
 from paddle._pserver.tables.streamed import Array, Streamed
 
 
-def relayed(state: State, loop: asyncio.AbstractEventLoop, worked: Callable[[float], None]) -> State:
-    """The same state, to be read in another thread while ``loop`` runs. ``worked`` hears for how many seconds
-    each piece kept that from all else."""
-    arrays = {name: _relayed(array, loop, worked) for name, array in state.arrays.items()}
-    return State(state.facts, arrays, state.is_regular)
+def relayed(
+    state: State,
+    loop: asyncio.AbstractEventLoop,
+    worked: Callable[[float], None],
+    read: Callable[[], None],
+) -> State:
+    """The same state, to be read in another thread while ``loop`` runs, once. ``worked`` hears for how many
+    seconds each piece kept that from all else; ``read`` is called there once there is no more."""
+    unread = {name for name, array in state.arrays.items() if isinstance(array, Streamed)}
+
+    def was_read(name: str) -> None:
+        unread.discard(name)
+        if not unread:
+            read()
+
+    arrays = {name: _relayed(name, array, loop, worked, was_read) for name, array in state.arrays.items()}
+    return replace(state, arrays=arrays)
 
 
-def _relayed(array: Array, loop: asyncio.AbstractEventLoop, worked: Callable[[float], None]) -> Array:
+def _relayed(
+    name: str,
+    array: Array,
+    loop: asyncio.AbstractEventLoop,
+    worked: Callable[[float], None],
+    was_read: Callable[[str], None],
+) -> Array:
     if not isinstance(array, Streamed):
         return array
 
+    async def next_of(here: Iterator[np.ndarray]) -> np.ndarray | None:
+        began = time.monotonic()
+        try:
+            piece = next(here, None)
+        finally:
+            worked(time.monotonic() - began)
+        if piece is None:
+            was_read(name)
+        return piece
+
     def pieces() -> Iterator[np.ndarray]:
         here = array.pieces()
-        while (piece := asyncio.run_coroutine_threadsafe(_next(here, worked), loop).result()) is not None:
+        while (piece := asyncio.run_coroutine_threadsafe(next_of(here), loop).result()) is not None:
             yield piece
 
     return Streamed(array.dtype, array.shape, pieces)
-
-
-async def _next(pieces: Iterator[np.ndarray], worked: Callable[[float], None]) -> np.ndarray | None:
-    began = time.monotonic()
-    try:
-        return next(pieces, None)
-    finally:
-        worked(time.monotonic() - began)

@@ -19,7 +19,7 @@ from typing import Any
 
 from paddle._pserver.options import ServerOptions, SnapshotOptions
 from paddle._pserver.service.children import Children
-from paddle._pserver.service.orders import memory_for, orders
+from paddle._pserver.service.orders import cut_memory_for, memory_for, orders
 from paddle._pserver.service.ports import listen
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import Token
@@ -105,7 +105,8 @@ def _shard(
     address, port, role = options.places[index]
     limit_bytes = memory_for(options, len(options.places))
     folder = options.snapshot_folders[index] if options.snapshots else ""
-    own: dict[str, Any] = {"min_trainers": options.min_trainers, "cut_limit_bytes": limit_bytes}
+    cut_bytes = cut_memory_for(options, len(options.places))
+    own: dict[str, Any] = {"min_trainers": options.min_trainers, "cut_limit_bytes": cut_bytes}
     shard = orders(options, role, folder, options.num_gradient_servers, limit_bytes, serving=serving, **own)
     name = f"{role} shard at {address}:{port}"
     ear = children.ear

@@ -117,7 +117,7 @@ def _take_and_tell(small: Declare, tables: Tables) -> None:
 
 def _read_in_pieces(tables: Tables) -> None:
     """A cut of tables as large ones are cut."""
-    for array in tables.cut(worth_bytes=0).values():
+    for array in tables.cut(worth_bytes=0).arrays.values():
         for _ in pieces(array):
             pass
 

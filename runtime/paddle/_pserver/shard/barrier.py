@@ -3,7 +3,7 @@
 It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
 a Declare for trainer 0, the others for those in the pass whom the mode names. Guarantee: while anything
 waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where all that
-waits has ended its pass, after the last that was heard of one that has not.
+waits has ended its pass, after the last that was heard of one that has not; not while its shard ``stands``.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Barrier:
 
     def __init__(self, timeout_s: float) -> None:
         self.awaited: Awaited = lambda present, waiting: present - waiting
+        self.stands = False  # what would answer the questions may have come, and waits itself
         self._timeout_s = timeout_s
         self._waits: dict[int, Wait] = {}
         self._noticed_since = -1.0  # which oldest question the last notice was about
@@ -77,7 +78,7 @@ class Barrier:
 
     def verdict(self, roster: Roster, now: float) -> str | None:
         """Why the barrier will not be met, once patience has ended."""
-        if not self._waits:
+        if not self._waits or self.stands:
             return None
         missing = self.missing(roster)
         waited = self._waited(missing, roster, now)
@@ -103,7 +104,7 @@ class Barrier:
 
     def notice(self, roster: Roster, now: float, advise: Callable[[Iterable[int]], str]) -> str | None:
         """From time to time, for whom the open questions wait, and what to do about them."""
-        if not self._waits:
+        if not self._waits or self.stands:
             return None
         oldest = self.oldest
         if oldest != self._noticed_since:

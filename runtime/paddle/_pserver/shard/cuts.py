@@ -1,7 +1,8 @@
 """Cuts: a shard's state as it is now, for a snapshot that is written (saving.py) or held (demand.py).
 
-A cut is made before anybody counts on it. Where there is no memory for one nothing has changed: that snapshot
-has failed, and training goes on.
+A cut is made before anybody counts on it. Where there is no memory to copy what it is of, that is read where
+it lies while it is written, and the shard stands still (service/standing.py). None can be held so: it has
+failed, and training goes on; nor where there is not even memory to note which rows there are.
 
 It must never know a disk, or who asked. Guarantee: a cut is made at the end of an event, and holds all of it.
 """
@@ -44,7 +45,8 @@ class Cuts:
             return None
         failure = None
         try:
-            state = self._cut(is_regular=self._saving.is_due(version) or not in_step)
+            is_regular = self._saving.is_due(version) or not in_step
+            state = self._cut(is_regular=is_regular, may_stand=True)
         except NoSnapshot as error:
             failure = str(error)
         cause = self._saving.begin(version, known(self._clocks, self._roster), now)
@@ -64,10 +66,17 @@ class Cuts:
         self._saving.hold(self._clocks.version, known(self._clocks, self._roster), now)
         return state
 
-    def _cut(self, *, is_regular: bool) -> State:
+    def _cut(self, *, is_regular: bool, may_stand: bool = False) -> State:
         model = self._beginning.model
         assert model is not None  # it was looked whether it is complete
         try:
-            return cut(model, self._clocks, self._roster, is_regular=is_regular, serving=self._serving)
+            return cut(
+                model,
+                self._clocks,
+                self._roster,
+                is_regular=is_regular,
+                serving=self._serving,
+                may_stand=may_stand,
+            )
         except (OSError, MemoryError) as error:
             raise NoSnapshot(f"there is no memory to copy what it is of: {error or 'none at all'}") from error

@@ -56,7 +56,7 @@ class Model:
         if claims is not None:  # what comes later is not to find everything taken by rows to come
             rest //= 2
             claims.take(options.name, need + rest * any(each.parameter.is_open for each in ranges))
-        self.tables = Tables(declare.update, layout, ranges, rest, shown, options.cut_limit_bytes)
+        self.tables = Tables(declare.update, layout, ranges, rest, shown, options.cut_bytes)
         self._origin, self._folder = "the others here", ""
         self._unseeded: set[str | None] = {h.parameter.name for h in ranges if h.count or h.parameter.is_open}
         if layout.size or not self._unseeded:

@@ -9,7 +9,7 @@ It must never know a file or a connection. Guarantee: a state that was cut is ne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import msgspec
@@ -19,7 +19,8 @@ from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.model import Model
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 from paddle._pserver.shard.saving import Known
-from paddle._pserver.tables.streamed import Array
+from paddle._pserver.tables.cut_room import CutRoom
+from paddle._pserver.tables.streamed import Array, Streamed
 
 
 class TrainerState(msgspec.Struct, frozen=True, array_like=True):
@@ -65,7 +66,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A shard's state. ``arrays``: see :meth:`paddle._pserver.tables.tables.Tables.cut`.
+    """A shard's state. ``arrays``, ``room``: see :meth:`paddle._pserver.tables.tables.Tables.cut`.
 
     ``is_regular``: cut at a version at which all shards of the job are cut.
     """
@@ -73,6 +74,12 @@ class State:
     facts: Facts
     arrays: Mapping[str, Array]
     is_regular: bool = True
+    room: CutRoom = field(default_factory=CutRoom, compare=False)
+
+    @property
+    def is_read_later(self) -> bool:
+        """Whether something of it is not there yet."""
+        return any(isinstance(array, Streamed) for array in self.arrays.values())
 
 
 def marks(clocks: Clocks, roster: Roster) -> tuple[Mark, ...]:
@@ -99,8 +106,16 @@ def known(clocks: Clocks, roster: Roster) -> tuple[Known, ...]:
     return tuple(Known(trainer.incarnation, mark) for trainer, mark in told)
 
 
-def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool, serving: str = "") -> State:
-    """The state now."""
+def cut(
+    model: Model,
+    clocks: Clocks,
+    roster: Roster,
+    *,
+    is_regular: bool,
+    serving: str = "",
+    may_stand: bool = False,
+) -> State:
+    """The state now. Raises MemoryError and OSError; ``may_stand``: see Tables.cut."""
     facts = Facts(
         declaration=model.declaration,
         version=clocks.version,
@@ -109,7 +124,8 @@ def cut(model: Model, clocks: Clocks, roster: Roster, *, is_regular: bool, servi
         serving=serving,
         passes_over=clocks.passes_over,
     )
-    return State(facts, model.tables.cut(), is_regular)
+    arrays, room = model.tables.cut(may_stand=may_stand)
+    return State(facts, arrays, is_regular, room)
 
 
 def _trainer(trainer: Trainer, clocks: Clocks, roster: Roster) -> TrainerState:

@@ -62,7 +62,7 @@ class Frozen:
             self._room.check()
             keep()
         except (OSError, MemoryError) as error:
-            self._room.fail(error)
+            self._room.fail(f"rows that changed meanwhile could not be kept: {error or 'no memory'}")
             self._aside.clear()
 
     def keep(self, rows: np.ndarray) -> None:
@@ -135,15 +135,15 @@ class Readers(Generic[Read]):
     """
 
     def __init__(self) -> None:
-        self._known: dict[int, ref[Read]] = {}
+        self.known: dict[int, ref[Read]] = {}  # empty: nobody reads
 
     def add(self, frozen: Read) -> None:
         """One more."""
-        key, known = id(frozen), self._known  # nobody else has this number before it is forgotten
+        key, known = id(frozen), self.known  # nobody else has this number before it is forgotten
         known[key] = ref(frozen, lambda _: known.pop(key, None))
 
     def now(self) -> Sequence[Read]:
         """All that there are; next to always none."""
-        if not self._known:
+        if not self.known:
             return ()
-        return [frozen for each in list(self._known.values()) if (frozen := each()) is not None]
+        return [frozen for each in list(self.known.values()) if (frozen := each()) is not None]

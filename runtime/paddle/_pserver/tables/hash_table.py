@@ -348,7 +348,7 @@ class HashTable:
     def cut(self, room: CutRoom, worth_bytes: int) -> dict[str, Array]:
         """See :meth:`Tables.cut`."""
         room.take(_WAITING_BYTES * self.candidates)
-        if self.nbytes < worth_bytes:
+        if room.copies and self.nbytes < worth_bytes:
             room.take(self.nbytes)
             return dict(self.state())
         frozen = FrozenTable(self._index, lambda: self._store.array, self._settled, self._step, room)

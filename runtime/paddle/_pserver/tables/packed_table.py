@@ -18,6 +18,7 @@ from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.tables.cut_room import CutRoom
 from paddle._pserver.tables.frozen import Frozen, Readers
 from paddle._pserver.tables.gradient import Rows
+from paddle._pserver.tables.live import Live, Lives
 from paddle._pserver.tables.slots import fill, how, slots_of
 from paddle._pserver.tables.streamed import Array
 
@@ -38,6 +39,7 @@ class PackedTable:
         self._rates, self._step = Rates(), 0
         self._average = average_of(self.values, update.average)
         self._frozen: Readers[Frozen] = Readers()
+        self._live = Lives()
 
     @property
     def name(self) -> str:
@@ -61,10 +63,14 @@ class PackedTable:
         return {"values": self.values, **slots, **counted, **state_of(self._average)}
 
     def cut(self, room: CutRoom, worth_bytes: int) -> dict[str, Array]:
-        """See :meth:`Tables.cut`. What is averaged changes as a whole, and is copied."""
-        if self._average is not None or self.nbytes < worth_bytes:
+        """See :meth:`Tables.cut`. What is averaged changes as a whole."""
+        if room.copies and (self._average is not None or self.nbytes < worth_bytes):
             room.take(self.nbytes)
             return {kind: array.copy() for kind, array in self.state().items()}
+        if self._average is not None:
+            live = Live(room)
+            self._live.add(live)
+            return live.streamed(self.state())
         frozen = Frozen(self.rows, lambda: [self.values, *self._slots, self._last_step], room)
         self._frozen.add(frozen)
         kinds = ["values", *(f"slot {name}" for name in self._rule.slots), "last_step"]
@@ -128,6 +134,8 @@ class PackedTable:
         return values.copy() if self._average is None else self._average.mean(values)
 
     def _catch_up(self, local: np.ndarray | None) -> None:
+        if self._live.known:
+            self._live.spoil()
         if self._average is None:
             self._make_up(local)
         else:
@@ -152,6 +160,8 @@ class PackedTable:
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
         """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
         rate = learning_rate * self._multiplier
+        if self._live.known:
+            self._live.spoil()
         self._update(parts, scale, rate, step)
         self._step = step
         self._rates.add(rate)

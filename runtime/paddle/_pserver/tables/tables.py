@@ -9,8 +9,8 @@ neither arrival order nor the number of shards changes a bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from paddle._pserver.tables.blocks import Blocks, stretches
 from paddle._pserver.tables.cut_room import CutRoom
 from paddle._pserver.tables.frozen import WORTH_BYTES
 from paddle._pserver.tables.gradient import Gradient
+from paddle._pserver.tables.live import Live, Lives
 from paddle._pserver.tables.packed_table import PackedTable
 from paddle._pserver.tables.slots import fill
 from paddle._pserver.tables.sparse_table import SparseTable
@@ -34,11 +35,19 @@ if TYPE_CHECKING:
     from paddle._pserver.tables.hash_table import HashTable
 
 
+class Cut(NamedTuple):
+    """The state of tables at one moment: arrays by kind and parameter, as in ``values/w``. ``room``: of what
+    they take of memory."""
+
+    arrays: dict[str, Array]
+    room: CutRoom
+
+
 class Tables:
     """All that one shard keeps. ``rows``: its tables as declared, the ``packed`` and the ``open`` ones.
 
-    ``room_bytes``: what the open ones may come to need; ``cut_bytes``: what a cut may, besides what these
-    leave. ``shown``: where the dense values are seen by others.
+    ``room_bytes``: what the open ones may come to need; ``cut_room``: of a cut, told what these leave of
+    that. ``shown``: where the dense values are seen by others.
     """
 
     def __init__(
@@ -48,7 +57,7 @@ class Tables:
         ranges: Sequence[RowRange],
         room_bytes: int = 1 << 62,
         shown: Shown | None = None,
-        cut_bytes: int = 1 << 62,
+        cut_bytes: Callable[[int], int] = lambda left_bytes: left_bytes,
     ) -> None:
         self.layout = layout
         self.room, self._cut_bytes = TableRoom(room_bytes), cut_bytes
@@ -64,6 +73,7 @@ class Tables:
         self.is_averaged = update.average is not None
         self._mean = update.reduce == "mean"
         self._total = np.empty(0, np.float32)
+        self._live = Lives()
 
     def table(self, name: str) -> PackedTable:
         """The part of the table ``name``, of a declared height, that lives here."""
@@ -96,6 +106,8 @@ class Tables:
         ``samples``: processed so far, ``passes``: finished; the learning rate depends on them, unless
         ``rate`` was told.
         """
+        if self._live.known:
+            self._live.spoil()
         learning_rate = self._learning_rate(samples, passes, step - 1) if rate is None else rate
         scale = np.float32(1 / len(gradients)) if self._mean and len(gradients) > 1 else None
         if self.shown is not None:
@@ -169,17 +181,31 @@ class Tables:
         parts: list[Blocks | SparseTable] = [*self._blocks, *self.rows.values()]
         return {f"{kind}/{part.name}": array for part in parts for kind, array in part.state().items()}
 
-    def cut(self, worth_bytes: int = WORTH_BYTES) -> dict[str, Array]:
+    def cut(self, worth_bytes: int = WORTH_BYTES, *, may_stand: bool = False) -> Cut:
         """The state now, which no step changes. Rows of tables of so many bytes are read later, in pieces
         (frozen.py): in the thread in which steps are applied, between two of them. Raises MemoryError and
-        OSError where there is no memory for it, and nothing has changed then."""
-        room = CutRoom(lambda: self._cut_bytes + self.room.left_bytes)
-        room.take(self.dense_bytes)
-        dense = {
-            f"{kind}/{blocks.name}": array.copy()
-            for blocks in self._blocks
-            for kind, array in blocks.state().items()
+        OSError where there is no memory for it, and nothing has changed then. Where steps ``may_stand`` until
+        it was read there is one all the same, of which nothing was copied (live.py)."""
+        room = CutRoom(lambda: self._cut_bytes(self.room.left_bytes))
+        try:
+            return Cut(self._cut(room, worth_bytes), room)
+        except (OSError, MemoryError):
+            if not may_stand:
+                raise
+        room = CutRoom(copies=False)
+        return Cut(self._cut(room, worth_bytes), room)
+
+    def _cut(self, room: CutRoom, worth_bytes: int) -> dict[str, Array]:
+        state = {
+            f"{kind}/{each.name}": array for each in self._blocks for kind, array in each.state().items()
         }
+        if room.copies:
+            room.take(self.dense_bytes)
+            dense: dict[str, Array] = {name: array.copy() for name, array in state.items()}
+        else:
+            live = Live(room)
+            self._live.add(live)
+            dense = live.streamed(state)
         rows = {
             f"{kind}/{table.name}": array
             for table in self.rows.values()

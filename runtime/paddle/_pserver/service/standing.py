@@ -1,0 +1,84 @@
+"""Standing: what trainers ask waits while a shard's state is read where it lies.
+
+A state for whose copy there is no memory is read as it is, and what changes it has to wait for that: it is
+dealt with when the last piece was read, in the order in which it came. Until then its trainer hears from time
+to time that it waits, and for what. All else goes on: who asks what changes nothing is answered, and so is
+whoever comes to look.
+
+It must never know a value. Guarantee: what a trainer asked is dealt with once, or its connection is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paddle._pserver.errors import BadMessage
+from paddle._pserver.protocol.messages import (
+    CountChanges,
+    EndPass,
+    Export,
+    Goodbye,
+    Pull,
+    PullChanges,
+    PullRows,
+    Push,
+    Recall,
+)
+from paddle._pserver.service.session import Session
+from paddle._pserver.shard.inlet import Inbound
+from paddle._pserver.shard.saving import WORD_S
+from paddle._pserver.tables.cut_room import CutRoom
+
+_CHANGING = (Push, PullRows, Pull, EndPass, Export, Recall, CountChanges, PullChanges, Goodbye)
+WORD = (
+    "writing its state to a snapshot, and takes no step meanwhile: there is no memory for a copy "
+    "(--memory_limit, --snapshot_memory)"
+)
+
+
+class Standing:
+    """See the module's text. ``deal``: with what was asked on a session. ``room``: of the state that is being
+    read, if there is one."""
+
+    def __init__(self, deal: Callable[[Session, Inbound], None]) -> None:
+        self.room: CutRoom | None = None
+        self._deal = deal
+        self._held: dict[Session, Inbound] = {}
+        self._word_at = 0.0
+
+    @property
+    def is_so(self) -> bool:
+        """Whether the shard should stand still now."""
+        return self.room is not None and (bool(self._held) or self.room.must_stand)
+
+    def begin(self, room: CutRoom) -> None:
+        """A state is being read. ``room``: what it takes of memory."""
+        self.room = room
+
+    def holds(self, session: Session, inbound: Inbound) -> bool:
+        """Whether what is asked is dealt with later."""
+        if not self.is_so or not isinstance(inbound.message, _CHANGING):
+            return False
+        if session in self._held:
+            raise BadMessage(f"{type(inbound.message).__name__} came before the last question was answered")
+        self._held[session] = inbound
+        return True
+
+    def lost(self, session: Session) -> None:
+        """A connection is gone."""
+        self._held.pop(session, None)
+
+    def waiting(self, now: float) -> list[Session]:
+        """Where somebody is to be told that it waits; call about once a second."""
+        if self._held and now - self._word_at < WORD_S:
+            return []
+        self._word_at = now
+        return list(self._held)
+
+    def end(self) -> None:
+        """All of it was read, or nobody reads it any more."""
+        held, self._held, self.room = self._held, {}, None
+        while held and self.room is None:  # the next one may begin with what is dealt with first
+            session = next(iter(held))
+            self._deal(session, held.pop(session))
+        self._held.update(held)
