@@ -63,7 +63,7 @@ PSERVER = (
     Row("_pserver.memory.gradient_room", f"{EXCHANGE} _pserver.memory.region", "numpy"),
     # Values, and the state of their rules.
     Row("_pserver.tables.{__init__, gradient}", theirs="numpy"),
-    Row("_pserver.tables.slots", EXCHANGE, "numpy"),
+    Row("_pserver.tables.slots", f"{EXCHANGE} _pserver.tables.streamed", "numpy"),
     Row(
         "_pserver.tables.blocks",
         f"{EXCHANGE} _pserver.protocol.placement _pserver.tables.{{gradient, slots}}",
@@ -101,7 +101,7 @@ PSERVER = (
         "_pserver.tables.{table_room, table_state}",
         "numpy",
     ),
-    Row("_pserver.tables.table_state", "_pserver.protocol.placement", "numpy"),
+    Row("_pserver.tables.table_state", "_pserver.protocol.placement _pserver.tables.streamed", "numpy"),
     Row(
         "_pserver.tables.{known_rows, open_places}",
         "_pserver.memory.pages _pserver.tables.hash_index",
@@ -125,8 +125,8 @@ PSERVER = (
     Row("_pserver.snapshots.__init__"),
     Row(
         "_pserver.snapshots.snapshot_file",
-        "_pserver.protocol.messages _pserver.shard.state _pserver.tables.streamed",
-        "base64 msgspec numpy safetensors",
+        "_pserver.protocol.messages _pserver.shard.state _pserver.snapshots.storage _pserver.tables.streamed",
+        "base64 msgspec numpy",
     ),
     Row("_pserver.snapshots.storage", "_pserver.errors", "fcntl mmap os pathlib"),
     Row(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 
@@ -40,6 +40,10 @@ class Disk:
 
     def view(self, name: str) -> memoryview:
         return memoryview(self.names_now[name].data)
+
+    def reader(self, name: str) -> Callable[[int, int], bytes]:
+        data = self.names_now[name].data
+        return lambda first, size: data[first : first + size]
 
     def write(self, name: str, parts: Iterable[memoryview]) -> None:
         self._count()

@@ -46,7 +46,7 @@ NAME = "simulated"  # of the threads that are no launcher's
 FACTS = {
     "python": "/usr/bin/python3",
     "version": [3, 11, 2],
-    "packages": dict.fromkeys(("aiohttp", "msgspec", "numpy", "safetensors", "xxhash"), "99")
+    "packages": dict.fromkeys(("aiohttp", "msgspec", "numpy", "xxhash"), "99")
     | dict.fromkeys(("cryptography", "numba"), "99"),
     "is_there": False,
     "has_program": False,

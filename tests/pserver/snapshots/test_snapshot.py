@@ -15,6 +15,7 @@ from paddle._pserver.protocol.messages import Declare
 from paddle._pserver.shard.state import Facts, State, TrainerState
 from paddle._pserver.snapshots.snapshot import Snapshots
 from paddle._pserver.snapshots.storage import Folder
+from paddle._pserver.tables.streamed import whole
 
 from ..conftest import MODEL, update
 from ..disk import Disk, Killed
@@ -40,7 +41,8 @@ def is_same(one: State | None, other: State) -> bool:
         and one.facts == other.facts
         and one.is_regular == other.is_regular
         and all(
-            one.arrays[name].tobytes() == array.tobytes() and one.arrays[name].shape == array.shape
+            whole(one.arrays[name]).tobytes() == whole(array).tobytes()
+            and one.arrays[name].shape == array.shape
             for name, array in other.arrays.items()
         )
     )

@@ -28,7 +28,6 @@ PACKAGES: Mapping[str, str] = {
     "msgspec": "0.18",
     "numba": "0.60",
     "numpy": "1.26",
-    "safetensors": "0.4",
     "xxhash": "3.4",
 }
 

@@ -35,7 +35,6 @@ from paddle._pserver.shard.roster import Roster, Trainer
 from paddle._pserver.shard.saving import Cause, Saving
 from paddle._pserver.shard.state import State
 from paddle._pserver.shard.training import Training
-from paddle._pserver.tables.streamed import whole
 
 
 class Beginning:
@@ -119,9 +118,7 @@ class Beginning:
     def restore(self, state: State, folder: str) -> Model:
         """The model of a snapshot; :meth:`train` next. Raises ValueError where it does not fit."""
         model = Model(state.facts.declaration, self._options)
-        model.restore(
-            {name: whole(array) for name, array in state.arrays.items()}, state.facts.version, folder
-        )
+        model.restore(state.arrays, state.facts.version, folder)
         return model
 
     def _completed(self, session: int, model: Model, reply: Reply, now: float) -> None:

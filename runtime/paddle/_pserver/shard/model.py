@@ -27,6 +27,7 @@ from paddle._pserver.protocol.messages import Declare, Remind
 from paddle._pserver.protocol.placement import RowRange, dense_layout, row_ranges
 from paddle._pserver.shard import declaration
 from paddle._pserver.shard.difference import difference
+from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.tables import Tables
 
 _NOTHING = np.empty(0, np.float32)
@@ -106,7 +107,7 @@ class Model:
             declaration.check_size(declare, tables.layout, ranges, trainers, limit_bytes)
             self.declaration, self._is_taken_up = declare, True
 
-    def restore(self, arrays: Mapping[str, np.ndarray], version: int, folder: str) -> None:
+    def restore(self, arrays: Mapping[str, Array], version: int, folder: str) -> None:
         """Take the values of a snapshot in ``folder``. Raises ValueError where they do not fit."""
         try:
             self.tables.restore(arrays, version)

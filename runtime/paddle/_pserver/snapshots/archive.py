@@ -21,13 +21,13 @@ from dataclasses import dataclass
 import msgspec
 import xxhash
 
-from paddle._pserver.snapshots.storage import Readable
+from paddle._pserver.snapshots.storage import Read, Readable
 
 FORMAT = 1
 NEW = ".new"
 DATA, MANIFEST = ".safetensors", ".json"
 _NAME = re.compile(r"(\d+)(\.safetensors|\.json)(\.new)?")
-_LOOK_BYTES = 1 << 24
+_LOOK_BYTES = 1 << 20
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,17 +87,16 @@ class Archive:
             raise ValueError(f"it is of format {manifest.format}; this release reads {FORMAT}")
         return manifest
 
-    def read(self, number: int, manifest: Manifest) -> bytes:
-        """All of it, in memory. Raises OSError and ValueError."""
-        data = self._storage.read(f"{number:06}{DATA}")
-        _check(memoryview(data), manifest)
-        return data
+    def reader(self, number: int, manifest: Manifest) -> Read:
+        """To read a part of it at a time. Raises OSError and ValueError."""
+        read = self._storage.reader(f"{number:06}{DATA}")
+        _check(read, manifest)
+        return read
 
     def view(self, number: int, manifest: Manifest) -> memoryview:
         """All of it, to look at a part at a time. Raises OSError and ValueError."""
-        data = self._storage.view(f"{number:06}{DATA}")
-        _check(data, manifest)
-        return data
+        self.reader(number, manifest)
+        return self._storage.view(f"{number:06}{DATA}")
 
 
 def kept(whole: Mapping[int, Manifest]) -> dict[int, Manifest]:
@@ -112,11 +111,12 @@ def check_of(body: bytes) -> bytes:
     return str(xxhash.xxh3_64_hexdigest(body)).encode("ascii")
 
 
-def _check(data: memoryview, manifest: Manifest) -> None:
-    if data.nbytes != manifest.bytes:
-        raise ValueError(f"it has {data.nbytes} bytes, and should have {manifest.bytes}")
-    digest = xxhash.xxh3_64()
-    for start in range(0, data.nbytes, _LOOK_BYTES):
-        digest.update(data[start : start + _LOOK_BYTES])
+def _check(read: Read, manifest: Manifest) -> None:
+    digest, size = xxhash.xxh3_64(), 0
+    while part := read(size, _LOOK_BYTES):
+        digest.update(part)
+        size += len(part)
+    if size != manifest.bytes:
+        raise ValueError(f"it has {size} bytes, and should have {manifest.bytes}")
     if digest.hexdigest() != manifest.xxh3:
         raise ValueError("its checksum is wrong")

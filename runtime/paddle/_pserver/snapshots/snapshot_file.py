@@ -4,7 +4,7 @@ The arrays are the file's tensors, the facts its metadata: a file that can be re
 execute anything. It must never know a disk, or whether the bytes are whole.
 
 Guarantee: what was encoded decodes to the same bits; an array that is ``Streamed`` never lies in memory as a
-whole on the way to the file, nor does one that is looked at in ``opened`` on the way from it.
+whole on the way to the file, nor does any on the way from it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ import base64
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 
 import msgspec
 import numpy as np
-from safetensors.numpy import load
 
 from paddle._pserver.protocol.messages import Count
 from paddle._pserver.shard.state import Facts, State
-from paddle._pserver.tables.streamed import Array, pieces
+from paddle._pserver.snapshots.storage import Read
+from paddle._pserver.tables.streamed import Array, Streamed, pieces
 
 _DTYPES = {"float32": "F32", "float64": "F64", "int64": "I64"}
 _NAMES = {code: name for name, code in _DTYPES.items()}
 _PART_BYTES = 1 << 20
+_MAX_HEADER_BYTES = 100_000_000  # as safetensors allows
+_COMPLAINTS = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +72,53 @@ def encoded(facts: Facts, arrays: Arrays) -> Iterator[memoryview]:
                 yield raw[start : start + _PART_BYTES]
 
 
-def decoded(data: bytes, *, is_regular: bool) -> State:
-    """What ``encoded`` made of it; any complaint is a ValueError."""
+def decoded(read: Read, *, is_regular: bool) -> State:
+    """What ``encoded`` made of it; any complaint is a ValueError, also one of what is read of it later, which
+    has been checked."""
     try:
-        arrays = load(data)
-        _, facts, _ = _header(memoryview(data))
-    except Exception as error:  # safetensors' own is derived from Exception alone
+        begin, facts, entries = _header(read)
+        arrays = {name: _stored(read, begin, entry) for name, entry in entries.items()}
+    except _COMPLAINTS as error:
         raise ValueError(f"it does not decode: {error}") from error
     return State(facts, arrays, is_regular)
+
+
+def _stored(read: Read, begin: int, entry: _Tensor) -> Streamed:
+    """An array of the file, row after row."""
+    first, last = entry.data_offsets
+    dtype = np.dtype(_NAMES[entry.dtype])
+    row_bytes = prod(entry.shape[1:]) * dtype.itemsize
+    if prod(entry.shape) * dtype.itemsize != last - first:
+        raise ValueError(f"{last - first} bytes are said to be {entry.dtype} {entry.shape}")
+    portion = max(1, _PART_BYTES // max(1, row_bytes)) * row_bytes
+
+    def pieces() -> Iterator[np.ndarray]:
+        for at in range(first, last, max(1, portion)):
+            raw = read(begin + at, min(portion, last - at))
+            yield np.frombuffer(raw, dtype).reshape(-1, *entry.shape[1:])
+
+    return Streamed(dtype, entry.shape, pieces)
 
 
 def opened(data: memoryview) -> Opened:
     """The same, to look at; ``data`` has been checked. Raises ValueError."""
     try:
-        begin, facts, entries = _header(data)
+        begin, facts, entries = _header(lambda first, size: bytes(data[first : first + size]))
         arrays = {}
         for name, entry in entries.items():
             first, last = entry.data_offsets
             flat = np.frombuffer(data[begin + first : begin + last], _NAMES[entry.dtype])
             arrays[name] = flat.reshape(entry.shape)
-    except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+    except _COMPLAINTS as error:
         raise ValueError(f"it does not decode: {error}") from error
     return Opened(facts, arrays)
 
 
-def _header(data: memoryview) -> tuple[int, Facts, dict[str, _Tensor]]:
+def _header(read: Read) -> tuple[int, Facts, dict[str, _Tensor]]:
     """Where the arrays begin, the facts, and where each array is."""
-    begin = 8 + int.from_bytes(data[:8], "little")
-    entries = json.loads(bytes(data[8:begin]))
+    size = int.from_bytes(read(0, 8), "little")
+    if size > _MAX_HEADER_BYTES:
+        raise ValueError(f"its header is said to have {size} bytes")
+    begin, entries = 8 + size, json.loads(read(8, size))
     facts = msgspec.msgpack.decode(base64.b64decode(entries.pop("__metadata__")["facts"]), type=Facts)
     return begin, facts, msgspec.convert(entries, dict[str, _Tensor])

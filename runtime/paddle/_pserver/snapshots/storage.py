@@ -11,11 +11,14 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Protocol
 
 from paddle._pserver.errors import SnapshotsInUse
+
+Read = Callable[[int, int], bytes]
+"""Reads so many bytes, or what there is of them, from a place on. Raises OSError."""
 
 _LOCK = "lock"
 
@@ -35,6 +38,10 @@ class Readable(Protocol):
 
     def view(self, name: str) -> memoryview:
         """All of a file, of which only what is looked at comes into memory."""
+        ...
+
+    def reader(self, name: str) -> Read:
+        """To read a part of a file at a time, also once it has no name any more."""
         ...
 
 
@@ -81,6 +88,19 @@ class FolderToRead:
         """See Readable."""
         with (self._path / name).open("rb") as file:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+    def reader(self, name: str) -> Read:
+        """See Readable."""
+        file = (self._path / name).open("rb", buffering=0)
+
+        def read(first: int, size: int) -> bytes:
+            parts = list[bytes]()
+            while size and (part := os.pread(file.fileno(), size, first)):
+                parts.append(part)
+                first, size = first + len(part), size - len(part)
+            return b"".join(parts)
+
+        return read
 
     def is_in_use(self) -> bool:
         """Whether a process has it for itself."""

@@ -46,7 +46,7 @@ from paddle._pserver.tables.hash_index import ABSENT, MAX_MARK, HashIndex
 from paddle._pserver.tables.slots import how, slots_of
 from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.table_room import TableRoom
-from paddle._pserver.tables.table_state import taken_from
+from paddle._pserver.tables.table_state import put, taken_from
 
 _BLOCK_VALUES = 1 << 15  # a block, its gradient and its rows together fit in a core's own cache
 _CHUNK = 1 << 16
@@ -364,9 +364,9 @@ class HashTable:
             **{"rates": self._rates.state(), "days": np.array(self._days, np.int64)},
         }
 
-    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+    def restore(self, state: Mapping[str, Array], step: int) -> None:
         """See :meth:`Tables.restore`; to be called on a new table. Raises TableFull where it has no room."""
-        taken = taken_from(state, self.state(), self.held, self._rule.slots)
+        taken, of_rows = taken_from(state, self.state(), self.held, self._rule.slots)
         self._days, self._step = taken["days"].tolist(), step
         self._rates = Rates.restored(taken["rates"])
         ids, candidates = taken["ids"], taken["candidates"]
@@ -375,17 +375,17 @@ class HashTable:
         rows = self._made(ids, taken["last_step"])
         self._store.resize(self.rows)
         width = self.held.width
-        for part, kind in enumerate(("values", *(f"slot {name}" for name in self._rule.slots))):
-            self._store.array[rows, part * width : (part + 1) * width] = taken[kind]
+        for part, array in enumerate(of_rows):
+            put(array, self._store.array[:, part * width : (part + 1) * width], rows)
         self._index.admit(candidates, np.full(len(candidates), MAX_MARK, np.int64))
         if len(candidates):
             self._index.remark(candidates, taken["seen"])
             self._index.date(candidates, taken["seen_on"])
 
-    def _made(self, ids: np.ndarray, last_step: np.ndarray) -> np.ndarray | slice:
-        """Make rows for ``ids``, those last that were made after the last step; where they are."""
-        since = last_step == -self._step
-        rows: np.ndarray | slice = slice(len(ids))
+    def _made(self, ids: np.ndarray, last_step: np.ndarray) -> np.ndarray | None:
+        """Make rows for ``ids``, those last that were made after the last step; where they are, None: in
+        this order."""
+        since, rows = last_step == -self._step, None
         self._settled = len(ids) - int(np.count_nonzero(since))
         if self._days:
             self._index.keep_marks(0, 0)

@@ -20,7 +20,7 @@ from paddle._pserver.tables.frozen import Frozen, Readers
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.live import Live, Lives
 from paddle._pserver.tables.slots import fill, how, slots_of
-from paddle._pserver.tables.streamed import Array
+from paddle._pserver.tables.streamed import Array, whole
 
 
 class PackedTable:
@@ -77,12 +77,12 @@ class PackedTable:
         streamed = {kind: frozen.streamed(which) for which, kind in enumerate(kinds)}
         return {**streamed, "rates": self._rates.state()}
 
-    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+    def restore(self, state: Mapping[str, Array], step: int) -> None:
         """See :meth:`Tables.restore`."""
         own = self.state()
         del own["rates"]
         fill(own, state, self.name)
-        self._rates, self._step = Rates.restored(state[f"rates/{self.name}"]), step
+        self._rates, self._step = Rates.restored(whole(state[f"rates/{self.name}"])), step
 
     def begin_after(self, steps: int) -> None:
         """Go on as if so many steps had been taken; to be called on a new table."""

@@ -12,6 +12,7 @@ import numpy as np
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.penalties import Penalties, penalties
 from paddle._engine.rules import Rule, rule
+from paddle._pserver.tables.streamed import Array, pour
 
 
 def how(parameter: ParameterSpec, update: UpdateSpec) -> tuple[Rule, Penalties, float]:
@@ -25,11 +26,11 @@ def slots_of(rule: Rule, slots: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     return {f"slot {name}": slot for name, slot in zip(rule.slots, slots, strict=True)}
 
 
-def fill(own: Mapping[str, np.ndarray], state: Mapping[str, np.ndarray], name: str) -> None:
+def fill(own: Mapping[str, np.ndarray], state: Mapping[str, Array], name: str) -> None:
     """Write what ``state`` has of a parameter into its ``own`` arrays. Raises ValueError."""
     for kind, array in own.items():
         given = state.get(f"{kind}/{name}")
         if given is None or given.shape != array.shape or given.dtype != array.dtype:
             found = "missing" if given is None else f"{given.dtype} {given.shape}"
             raise ValueError(f"{kind} of {name!r} should be {array.dtype} {array.shape}, and is {found}")
-        array[...] = given
+        pour(given, array)

@@ -54,7 +54,7 @@ class SparseTable(Protocol):
         """See :meth:`paddle._pserver.tables.tables.Tables.cut`; by kind. ``room``: the cut's."""
         ...
 
-    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+    def restore(self, state: Mapping[str, Array], step: int) -> None:
         """See :meth:`paddle._pserver.tables.tables.Tables.restore`."""
         ...
 

@@ -34,6 +34,17 @@ def whole(array: Array) -> np.ndarray:
     """The array, or all its pieces in one."""
     if not isinstance(array, Streamed):
         return array
-    flat = np.concatenate([np.empty(0, array.dtype), *(piece.reshape(-1) for piece in array.pieces())])
-    found: np.ndarray = flat.reshape(array.shape)
+    found = np.empty(array.shape, array.dtype)
+    pour(array, found)
     return found
+
+
+def pour(array: Array, into: np.ndarray) -> None:
+    """Write the array, or its pieces, into one of its size, C-contiguous. Raises ValueError where they are
+    more or fewer."""
+    flat, end = into.reshape(-1), 0
+    for piece in pieces(array):
+        begin, end = end, end + piece.size
+        flat[begin:end] = piece.reshape(-1)
+    if end != flat.size:
+        raise ValueError(f"{end} values came, and {flat.size} should have")

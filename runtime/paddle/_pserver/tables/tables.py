@@ -218,7 +218,7 @@ class Tables:
         """Bytes of the dense values and their state."""
         return sum(array.nbytes for blocks in self._blocks for array in blocks.state().values())
 
-    def restore(self, state: Mapping[str, np.ndarray], step: int) -> None:
+    def restore(self, state: Mapping[str, Array], step: int) -> None:
         """Become what gave ``state`` after update number ``step``. Raises ValueError where it does not
         fit."""
         for part in self._blocks:
