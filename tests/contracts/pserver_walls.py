@@ -215,7 +215,11 @@ PSERVER = (
     Row("_pserver.service.shard_clock", "", "time"),
     Row("_pserver.service.wakeful_selector", "_pserver.protocol.vigil", "selectors"),
     Row("_pserver.service.relay", SHARD, "asyncio numpy time"),
-    Row("_pserver.service.standing", f"{SHARD} {WIRE} _pserver.service.session _pserver.tables.cut_room"),
+    Row(
+        "_pserver.service.standing",
+        f"{SHARD} {WIRE} _pserver.service.session _pserver.tables.cut_room",
+        "time",
+    ),
     Row(
         "_pserver.service.warming",
         f"{SHARD} {WIRE} {EXCHANGE} _pserver.protocol.outlet _pserver.service.shard_clock",

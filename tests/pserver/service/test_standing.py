@@ -198,3 +198,13 @@ def test_parameters_have_what_snapshots_leave() -> None:
     assert shares(1000, 200) == (400, 100)
     with pytest.raises(ValueError, match="--snapshot_memory must be less than --memory_limit"):
         shares(1000, 1000)
+
+
+def test_for_how_long_somebody_waited_is_that_of_the_last_one() -> None:
+    asked = Asked()
+    asked.standing.begin(NO_COPY)
+    asked.ask(1, push())
+    asked.standing.end()
+    assert asked.standing.stood_s > 0
+    asked.standing.begin(None)
+    assert asked.standing.stood_s == 0 and not asked.ask(1, push())

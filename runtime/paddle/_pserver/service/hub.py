@@ -271,8 +271,9 @@ class Hub:
         try:
             read = relayed(state, asyncio.get_running_loop(), self._meter.worked, self._was_read)
             await asyncio.to_thread(self._kept.save, read)
-            took = time.monotonic() - began
-            _log.info("%s: wrote a snapshot of version %d in %.1f s: %s", self.name, version, took, why)
+            took, stood = time.monotonic() - began, self._standing.stood_s
+            told = f"{took:.1f} s" + f", {stood:.1f} s of them without a step" * bool(stood)
+            _log.info("%s: wrote a snapshot of version %d in %s: %s", self.name, version, told, why)
         except (OSError, MemoryError) as failure:  # of the disk, of a piece or of what is made of it
             error = str(failure) or "no memory"
         except Exception as failure:
@@ -333,8 +334,7 @@ class Hub:
                     if id in self._sessions:
                         self._sessions[id].drop()
                 case Write(state, why):
-                    if state.is_read_later:
-                        self._standing.begin(state.room)
+                    self._standing.begin(state.room if state.is_read_later else None)
                     self._at_disk(self._save(state, why))
                 case Load(id, version):
                     self._at_disk(self._load(id, version))

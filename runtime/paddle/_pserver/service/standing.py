@@ -10,6 +10,7 @@ It must never know a value. Guarantee: what a trainer asked is dealt with once, 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from paddle._pserver.errors import BadMessage
@@ -38,22 +39,22 @@ WORD = (
 
 class Standing:
     """See the module's text. ``deal``: with what was asked on a session. ``room``: of the state that is being
-    read, if there is one."""
+    read, if there is one. ``stood_s``: for how long somebody waited for the last one."""
 
     def __init__(self, deal: Callable[[Session, Inbound], None]) -> None:
         self.room: CutRoom | None = None
         self._deal = deal
         self._held: dict[Session, Inbound] = {}
-        self._word_at = 0.0
+        self._word_at = self._since = self.stood_s = 0.0
 
     @property
     def is_so(self) -> bool:
         """Whether the shard should stand still now."""
         return self.room is not None and (bool(self._held) or self.room.must_stand)
 
-    def begin(self, room: CutRoom) -> None:
-        """A state is being read. ``room``: what it takes of memory."""
-        self.room = room
+    def begin(self, room: CutRoom | None) -> None:
+        """A state is being read. ``room``: what it takes of memory; None where all of it is there."""
+        self.room, self.stood_s = room, 0.0
 
     def holds(self, session: Session, inbound: Inbound) -> bool:
         """Whether what is asked is dealt with later."""
@@ -61,6 +62,8 @@ class Standing:
             return False
         if session in self._held:
             raise BadMessage(f"{type(inbound.message).__name__} came before the last question was answered")
+        if not self._held:
+            self._since = time.monotonic()
         self._held[session] = inbound
         return True
 
@@ -78,6 +81,8 @@ class Standing:
     def end(self) -> None:
         """All of it was read, or nobody reads it any more."""
         held, self._held, self.room = self._held, {}, None
+        if held:
+            self.stood_s = time.monotonic() - self._since
         while held and self.room is None:  # the next one may begin with what is dealt with first
             session = next(iter(held))
             self._deal(session, held.pop(session))
