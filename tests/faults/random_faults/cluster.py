@@ -141,6 +141,7 @@ class Cluster(Marked):
         self.hosts = [f"127.0.0.{1 + n}" for n in range(SHARDS_OF_A_ROLE)]
         at_links = [self._link_host(slot, n) for slot in range(SLOTS) for n in range(SHARDS_OF_A_ROLE)]
         self.job = msgspec.structs.replace(job, port=free_port([*self.hosts, *at_links]))
+        flags = (*flags, *["--snapshot_memory=0"] * job.scenario.has_no_copies)
         self._flags = (*FLAGS, *flags, *self._lock([*self.hosts, *at_links]))
         self.pservers: list[Output] = []
         self.trainers: list[TrainerProcess] = []  # all there ever were, by slot
