@@ -11,6 +11,7 @@ from paddle._engine.errors import ShapeError
 from paddle._engine.single import Single
 from paddle.testing import check_gradient
 
+from .ops.attribute_operators import ATTRIBUTES, ATTRIBUTES_OTHERS
 from .ops.book_operators import BOOK, BOOK_OTHERS
 from .ops.dense_operators import DENSE, DENSE_OTHERS
 from .ops.first_sequence_operators import FIRST_SEQUENCE_OTHERS, FIRST_SEQUENCES
@@ -174,6 +175,7 @@ DIFFERENTIABLE = [
     *TALLIES,
     *LAYERS,
     *VARIED,
+    *ATTRIBUTES,
 ]
 
 OTHERS = [
@@ -199,6 +201,7 @@ OTHERS = [
     *SEQUENCE_OTHERS,
     *DENSE_OTHERS,
     *VARIED_OTHERS,
+    *ATTRIBUTES_OTHERS,
 ]
 
 

@@ -84,10 +84,10 @@ def noise_contrast(chances: tuple[float, ...], labels: int = 1) -> np.ndarray:
     return -(own.sum(1, keepdims=True) + others.sum(1, keepdims=True))
 
 
-def turns() -> np.ndarray:
-    """From the leaf c + 5 up to the root 1: whether it is a right child, by the score of its row."""
+def turns(paths: np.ndarray = PATHS, leaves: np.ndarray = LEAVES, classes: int = 5) -> np.ndarray:
+    """From the leaf c + classes up to the root 1: whether it is a right child, by the score of its row."""
     costs = []
-    for scores, leaf in zip(PATHS, LEAVES[:, 0] + 5, strict=True):
+    for scores, leaf in zip(paths, leaves[:, 0] + classes, strict=True):
         cost, node = 0.0, int(leaf)
         for score in scores:
             if node > 1:
@@ -132,10 +132,11 @@ CUT = {"axes": (0, 1), "starts": (1, 0), "ends": (3, 3)}
 AROUND, WIDE = ((1, 0), (0, 2)), ((4, 2), (0, 3))
 
 
-def shares_of_gain() -> np.ndarray:
+def shares_of_gain(places_that_count: int = 5) -> np.ndarray:
     gains, out = 2.0 ** RANKED["Score"][:, 0] - 1, []
     for run in RUNS:
         places = 1 / np.log(np.arange(2, 2 + len(run)))
+        places[places_that_count:] = 0
         order = sorted(run, key=lambda k: -COLUMN[k, 0])
         best = np.sort(gains[list(run)])[::-1] @ places
         out += [gains[order] @ places / (best or 1)] * len(run)
@@ -185,8 +186,8 @@ BOOK = [
         lambda: noise_contrast(UNEVEN, 2),
         {**EVEN, "distribution": UNEVEN, "labels": 2},
     ),
-    Case("path_cost", {"X": PATHS, "Label": LEAVES}, turns, {"num_classes": 5}),
-    Case("lambda_rank", RANKED, shares_of_gain, has_slope=False),
+    Case("path_cost", {"X": PATHS, "Label": LEAVES}, lambda: turns(), {"num_classes": 5}),
+    Case("lambda_rank", RANKED, lambda: shares_of_gain(), has_slope=False),
 ]
 
 BOOK_OTHERS = [

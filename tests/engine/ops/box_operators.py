@@ -61,24 +61,24 @@ def assigned(label: np.ndarray, scores: np.ndarray, attrs: dict[str, float]) -> 
             found[prior] = max(range(len(label)), key=lambda g: near.get((prior, g), 0.0))
     positive = len(found)
     shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
-    hard = [
-        (-shares[p, 1:].max(), p) for p in most if p not in found and most[p] < attrs.get("neg_overlap", 0.5)
-    ]
+    shares = np.delete(shares, int(attrs.get("background_id", 0)), 1)
+    far = [p for p in most if p not in found and most[p] < attrs.get("neg_overlap", 0.5)]
+    hard = [(-shares[p].max(), p) for p in far]
     for _, prior in sorted(hard)[: int(attrs.get("neg_pos_ratio", 3.0)) * positive]:
         found[prior] = None
     return found
 
 
-def loss(**attrs: float) -> np.ndarray:
+def loss(conf: np.ndarray = CONF, classes: int = CLASSES, **attrs: float) -> np.ndarray:
     total, count = 0.0, 0
     for image, (first, end) in enumerate(pairwise(OFFSETS)):
-        scores = CONF[image].reshape(-1, CLASSES)
+        scores = conf[image].reshape(-1, classes)
         if first == end:
             continue
         for prior, box in assigned(LABEL[first:end], scores, attrs).items():
             shares = np.exp(scores[prior]) / np.exp(scores[prior]).sum()
             if box is None:
-                total -= np.log(shares[0])
+                total -= np.log(shares[int(attrs.get("background_id", 0))])
                 continue
             row = LABEL[first + box]
             total -= np.log(shares[int(row[0])])
@@ -97,14 +97,21 @@ def smooth(away: np.ndarray) -> list[float]:
     return [each**2 / 2 if abs(each) < 1 else abs(each) - 0.5 for each in away]
 
 
-def found(keep: int, apart: float, above: float, top: int) -> np.ndarray:
-    """Rows of all images, and -1 behind them."""
+def found(
+    keep: int,
+    apart: float,
+    above: float,
+    top: int,
+    conf: np.ndarray = CONF,
+    classes: tuple[int, ...] = (1, 2),
+) -> np.ndarray:
+    """Rows of all images, and -1 behind them. ``classes``: all but that of nothing."""
     rows = [np.full(7, -1.0)] * (3 * keep)
     at = 0
     for image in range(3):
-        scores = CONF[image].reshape(-1, CLASSES)
+        scores = conf[image].reshape(-1, len(classes) + 1)
         shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
-        own = [row for c in (1, 2) for row in of_class(image, c, shares[:, c], apart, above, top)]
+        own = [row for c in classes for row in of_class(image, c, shares[:, c], apart, above, top)]
         best = sorted(own, key=lambda row: -row[2])[:keep]
         for row in sorted(best, key=lambda row: (row[1], -row[2])):
             rows[at] = row
@@ -136,14 +143,14 @@ REGIONS = np.array([[0, 0, 0, 7, 5], [1, 4, 2, 11, 9], [1, 2.4, 3.2, 4.8, 3.4], 
 BOUNDS = np.array([[1, 2, 2, 4, 3, 6], [3, 3, 1, 5, 1, 1]], np.float64)
 
 
-def greatest() -> np.ndarray:
-    out = np.zeros((len(REGIONS), 3, 2, 3))
+def greatest(cells: tuple[int, int] = (2, 3), scale: float = 0.5) -> np.ndarray:
+    out = np.zeros((len(REGIONS), 3, *cells))
     for number, (image, *ends) in enumerate(REGIONS):
-        left, top, right, bottom = (int(end * 0.5 + 0.5) for end in ends)
+        left, top, right, bottom = (int(end * scale + 0.5) for end in ends)
         tall, wide = max(bottom - top + 1, 1), max(right - left + 1, 1)
-        for i, j in np.ndindex(2, 3):
-            down = slice(top + floor(i * tall / 2), top + ceil((i + 1) * tall / 2))
-            across = slice(left + floor(j * wide / 3), left + ceil((j + 1) * wide / 3))
+        for i, j in np.ndindex(*cells):
+            down = slice(top + floor(i * tall / cells[0]), top + ceil((i + 1) * tall / cells[0]))
+            across = slice(left + floor(j * wide / cells[1]), left + ceil((j + 1) * wide / cells[1]))
             seen = IMAGES[int(image)][:, down, across]
             out[number, :, i, j] = seen.max((1, 2)) if seen.size else 0
     return out

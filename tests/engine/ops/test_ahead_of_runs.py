@@ -1,45 +1,47 @@
-"""What says ahead of a run how many rows there are: repeated, padded and unpadded sequences."""
+"""What says which rows there are, ahead of a run or in it: repeated, padded, cut and chosen sequences."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
 from paddle._engine import registry
 from paddle._engine.errors import FeedError
+from paddle._engine.single import Single
 
-OFFSETS, TIMES = np.array([0, 2, 2, 5]), np.array([0, 2, 3, 3])
+from .ahead_operators import AHEAD, AHEAD_WRONG, DURING, OFFSETS, Listed
+
+Given = dict[str, Any]
 
 
-def found(type: str, attrs: dict | None = None, **inputs: np.ndarray) -> dict[str, np.ndarray]:
+def found(type: str, inputs: Given, attrs: Given) -> dict[str, np.ndarray]:
     row = registry.row(type)
     assert row.ahead is not None
-    return dict(row.ahead({slot: [array] for slot, array in inputs.items()}, row.attributes(attrs or {})))
+    listed = {slot: each if isinstance(each, list) else [each] for slot, each in inputs.items()}
+    return dict(row.ahead(listed, row.attributes(attrs)))
 
 
-def test_a_sequence_is_repeated_as_often_as_another_has_parts() -> None:
-    made = found("sequence_repeat", Offsets=OFFSETS, Times=TIMES)
-    assert made["Rows"].tolist() == [0, 1, 0, 1]
-    assert made["Out"].tolist() == [0, 2, 4, 4]
-    with pytest.raises(FeedError, match="3 sequences are to be repeated as often as 2 others"):
-        found("sequence_repeat", Offsets=OFFSETS, Times=TIMES[:3])
+@pytest.mark.parametrize(("type", "inputs", "attrs", "expected"), AHEAD)
+def test_what_is_known_ahead_is_what_lists_say(
+    type: str, inputs: Given, attrs: Given, expected: Listed
+) -> None:
+    assert {slot: array.tolist() for slot, array in found(type, inputs, attrs).items()} == expected
 
 
-def test_a_row_is_repeated() -> None:
-    assert found("row_repeat", Times=TIMES)["Rows"].tolist() == [0, 0, 1]
+@pytest.mark.parametrize(("type", "inputs", "attrs", "message"), AHEAD_WRONG)
+def test_what_no_sequence_has_is_refused(type: str, inputs: Given, attrs: Given, message: str) -> None:
+    with pytest.raises(FeedError, match=message):
+        found(type, inputs, attrs)
 
 
-def test_lengths_become_offsets() -> None:
-    made = found("sequence_ends", X=np.array([[2], [0], [1]]))
-    assert made["Out"].tolist() == [0, 2, 2, 3]
-    assert made["Rows"].tolist() == [0, 1, 2]
-    with pytest.raises(FeedError, match="cannot have -1"):
-        found("sequence_ends", X=np.array([-1]))
+@pytest.mark.parametrize(("type", "inputs", "attrs", "expected"), DURING)
+def test_what_a_run_finds_is_what_lists_say(type: str, inputs: Given, attrs: Given, expected: Listed) -> None:
+    made = Single(type, {slot: [each] for slot, each in inputs.items()}, attrs).forward()
+    assert {slot: array.tolist() for slot, array in made.items()} == expected
 
 
-def test_places_are_counted_up_to_the_longest_or_as_far_as_is_said() -> None:
-    lengths = np.array([2, 0, 3])
-    assert found("count_up", X=lengths)["Out"].tolist() == [0, 1, 2]
-    assert found("count_up", {"maxlen": 2}, X=lengths)["Out"].tolist() == [0, 1]
-    with pytest.raises(FeedError, match="padded to 2 elements, and one has 3"):
-        found("count_up", {"maxlen": 2, "holds_all": True}, X=lengths)
+def test_rows_that_are_no_whole_ones_of_another_width_are_refused() -> None:
+    with pytest.raises(FeedError, match="rows of 3 cannot become rows of 2 in each sequence"):
+        Single("sequence_resize", {"Offsets": [OFFSETS]}, {"width": 3, "into": 2}).forward()

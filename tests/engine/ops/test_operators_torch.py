@@ -176,6 +176,7 @@ TWINS: dict[str, Twin] = {
     **LATER,
 }
 
+OWN = {"passes_one", "x_min"}
 OTHER_NUMBERS = "other random numbers"
 NO_SUCH = "no such function"
 OWN_TEST = "in test_book_torch.py, with what can be said there"
@@ -235,8 +236,9 @@ def tensors(slots: dict[str, list[np.ndarray]]) -> dict[str, list[Tensor]]:
 
 def comparable(cases: Sequence[Case]) -> list[Case]:
     """PyTorch's convolutions and pools have as many zeros on either side, and refuse what is larger than an
-    image; its plain functions take no attributes."""
+    image; its plain functions take no attributes, and others not those of ``OWN``."""
     both = [case for case in cases if case.type in TWINS and not (case.type in PLAIN and case.attrs)]
+    both = [case for case in both if not OWN & case.attrs.keys()]
     sides = {"image_windows": 4}
     even = [c for c in both if len(c.attrs.get("paddings", "xy")) == sides.get(c.type, 2)]
     return [case for case in even if not is_larger(case)]

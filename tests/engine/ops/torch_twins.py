@@ -89,7 +89,8 @@ def convolved_back(slots: Slots, attrs: dict[str, Any]) -> Tensor:
     given = slots["X"][0], slots["Filter"][0], None, attrs["strides"], attrs["paddings"]
     rest = attrs["groups"], attrs["dilations"]
     plain = F.conv_transpose2d(*given, 0, *rest)
-    more = [size - own for size, own in zip(attrs["output_size"], plain.shape[2:], strict=False)]
+    told = [size - own for size, own in zip(attrs["output_size"], plain.shape[2:], strict=False)]
+    more = told or attrs["output_padding"]
     return F.conv_transpose2d(*given, more, *rest) if more else plain
 
 
