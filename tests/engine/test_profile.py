@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import tracemalloc
 from collections.abc import Iterator
-from itertools import count, pairwise
+from itertools import count, cycle, pairwise
 
 import numpy as np
 import pytest
 
+from paddle._engine import profile as profiles
 from paddle._engine.errors import ExchangeError
 from paddle._engine.plans import room
-from paddle._engine.profile import BETWEEN, FEED, FETCH, Profile, switch
+from paddle._engine.profile import BETWEEN, FEED, FETCH, MOST_NAMES, OTHERS, Profile, switch
 from paddle._engine.profile_table import table
 
 from .jobs import IDS, Job, embedded, linear, noisy
@@ -111,6 +114,13 @@ def test_one_with_a_budget_looks_at_some_runs_in_a_row_and_passes_over_others() 
     assert table(profile.lines(), profile.runs, passed=profile.passed).startswith(f"{profile.runs} of 10000 ")
 
 
+def test_runs_that_take_less_than_their_marks_are_looked_at_again() -> None:
+    """As those of a small model: what they take by themselves cannot be told from what marks take in them."""
+    profile = Profile(clock=count().__next__, cpu=count(0, 20).__next__, budget=0.01, mark_ns=50.0)
+    trained(linear(), points(4), profile, runs=30_000)
+    assert (profile.runs, profile.runs + profile.passed) == (48, 30_000)
+
+
 def test_a_mark_costs_what_its_clocks_cost() -> None:
     profile = Profile(clock=count(0, 7).__next__, cpu=lambda: 0, budget=1.0)
     assert profile._mark_ns == pytest.approx(2 * 7, rel=0.05)
@@ -124,6 +134,43 @@ def test_plans_that_are_no_more_stay_counted(monkeypatch: pytest.MonkeyPatch) ->
     assert profile.runs == 100
     assert len(profile._watches) <= 17
     assert len(profile._records) <= 66
+
+
+def test_one_that_is_left_on_holds_no_more_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many plans, events and names of the program's own there were."""
+    monkeypatch.setattr(room, "MOST", 0)
+    monkeypatch.setattr(profiles, "MOST_NAMES", 20)
+    job, profile = linear(), Profile(clock=count().__next__, cpu=lambda: 0, most_events=200)
+    sizes, names = cycle(range(1, 41)), count()
+
+    def held_after(runs: int) -> int:
+        for _ in range(runs):
+            trained(job, points(next(sizes)), profile, runs=1)
+            profile.note(f"batch {next(names)}", 0, 5, 1)
+        gc.collect()
+        own = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, profiles.__file__)])
+        return sum(trace.size for trace in own.traces)
+
+    tracemalloc.start()
+    try:
+        before = held_after(150)
+        grown = held_after(250) - before
+    finally:
+        tracemalloc.stop()
+    assert grown < before / 2
+    assert sum(each.size for _, each in profile._events) == profile._held <= 200
+    assert len(profile.trace(7)["traceEvents"]) <= 2 * 200
+    assert sum(line.is_named for line in profile.lines()) <= 20 + 2
+    assert profile.runs == 400
+
+
+def test_names_beyond_so_many_are_one_line() -> None:
+    profile = ticking()
+    for number in range(MOST_NAMES + 50):
+        profile.note(f"batch {number}", 0, 5, 1)
+    profile.note("batch 3", 0, 5, 1)
+    calls = counted(profile)
+    assert (len(calls), calls["batch 3"], calls[OTHERS]) == (MOST_NAMES + 1, 2, 50)
 
 
 def test_threads_are_told_apart_in_the_trace_and_counted_together() -> None:

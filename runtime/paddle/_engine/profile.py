@@ -7,7 +7,8 @@ wall and of the calling thread's processor; arithmetic in threads of the BLAS li
 
 Guarantee: a run that is profiled computes the same bits; what a run that failed took is not counted. A
 profile that has a ``budget`` looks at some runs in a row, and passes over so many that it costs that share of
-the processor's time in all of them.
+the processor's time in all of them. However long one is on, it takes no more memory than its last events and
+``MOST_NAMES`` lines.
 """
 
 from __future__ import annotations
@@ -34,14 +35,19 @@ Clock = Callable[[], int]
 MOST_EVENTS = 200_000
 """Of operators that ran, a trace has the last ones: about 30 MB of JSON."""
 
+MOST_NAMES = 1000
+"""So many names of a program's own have a line each; what it names besides is one line, ``OTHERS``."""
+
 _RUNS_AT_ONCE = 64
 _IN_A_ROW = 16
 _COLD = 2.0  # in the midst of other work a mark takes this many times as long as by itself
+_LEAST = 1 / 8  # of the time of its mark is what an operator takes, at the least
 _MOST_RECORDS = 64
 
 BETWEEN, FEED, FETCH = "(between runs)", "(feed)", "(fetch)"
 """What a thread does besides operators: readers and the program's own Python; feeding, checks and the
 prefetch of rows; copying out what is fetched."""
+OTHERS = "(other names)"
 
 
 @dataclass(slots=True)
@@ -60,13 +66,16 @@ class Line:
 
     def add(self, wall: np.ndarray, cpu: np.ndarray, nbytes: int) -> None:
         """Count calls, one for each number of nanoseconds."""
-        least, most = int(cpu.min()), int(cpu.max())
-        self.least_ns = min(self.least_ns, least) if self.calls else least
-        self.most_ns = max(self.most_ns, most)
-        self.calls += len(wall)
-        self.wall_ns += int(wall.sum())
-        self.cpu_ns += int(cpu.sum())
+        self.count(len(wall), int(wall.sum()), int(cpu.sum()), int(cpu.min()), int(cpu.max()))
         self.nbytes += len(wall) * nbytes
+
+    def count(self, calls: int, wall_ns: int, cpu_ns: int, least_ns: int, most_ns: int) -> None:
+        """Count calls that took so long together, and one so long at least and at most."""
+        self.least_ns = min(self.least_ns, least_ns) if self.calls else least_ns
+        self.most_ns = max(self.most_ns, most_ns)
+        self.calls += calls
+        self.wall_ns += wall_ns
+        self.cpu_ns += cpu_ns
 
     @property
     def each_ns(self) -> float:
@@ -189,6 +198,7 @@ class Profile:
                 record.taken()
             self._lines: dict[str, Line] = {}
             self._events: deque[tuple[_Record, np.ndarray]] = deque()
+            self._held = 0  # numbers in them
             self._named: deque[tuple[str, int, int, int]] = deque(maxlen=self._most_events)
             self._began_ns, self._runs, self._passed = self._clock(), 0, 0
             self._row, self._row_ns, self._to_pass = 0, 0.0, 0
@@ -213,8 +223,10 @@ class Profile:
     def note(self, name: str, start_ns: int, end_ns: int, cpu_ns: int) -> None:
         """Count something that a program has named and timed itself, of this profile's clocks."""
         with self._lock:
-            line = self._lines.setdefault(name, Line(name, is_named=True))
-            line.add(np.array([end_ns - start_ns]), np.array([cpu_ns]), 0)
+            if name not in self._lines:
+                name = name if len(self._lines) < MOST_NAMES else OTHERS
+            line = self._lines.get(name) or self._lines.setdefault(name, Line(name, is_named=True))
+            line.count(1, end_ns - start_ns, cpu_ns, cpu_ns, cpu_ns)
             self._named.append((name, threading.get_native_id(), start_ns, end_ns - start_ns))
 
     def now(self) -> tuple[int, int]:
@@ -231,7 +243,7 @@ class Profile:
         self._row_ns += watch.took_ns
         if self._row >= _IN_A_ROW:
             marks_ns = self._mark_ns * self._row * watch.record.width / 2
-            own_ns = max(self._row_ns - marks_ns, 1.0)
+            own_ns = max(self._row_ns - marks_ns, marks_ns * _LEAST, 1.0)
             self._to_pass = max(0, round(self._row * (marks_ns / (budget * own_ns) - 1)))
             self._row, self._row_ns = 0, 0.0
 
@@ -309,8 +321,9 @@ class Profile:
                 line = self._lines.setdefault(part.name, Line(part.name, is_named=not k))
                 line.add(wall, cpu, part.nbytes)
         self._events.append((record, taken[:, :, 0]))
-        while len(self._events) > 1 and sum(each.size for _, each in self._events) > self._most_events:
-            self._events.popleft()
+        self._held += len(taken) * taken.shape[1]
+        while len(self._events) > 1 and self._held > self._most_events:
+            self._held -= self._events.popleft()[1].size
 
 
 def _cost(clock: Clock, cpu: Clock) -> float:
