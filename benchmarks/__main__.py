@@ -25,7 +25,7 @@ from benchmarks.table import header, libraries, outcome_table
 
 NAMES = (  # each a package here with a BENCHMARK
     *("transport", "models", "start", "input", "rules", "tables", "wire", "overlap"),
-    *("safety", "dispatch", "ctr"),
+    *("safety", "dispatch", "ctr", "profile"),
 )
 STUDIES = ("scale", "memory", "launch")  # no contests: each a package here with a module ``study``
 
