@@ -8,6 +8,7 @@ from the seed, the pass and the batch's place in it, also in a process that bega
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -18,6 +19,7 @@ from paddle._engine.executor import Executor
 from paddle._engine.program import GRAD, Program, Variable
 from paddle._engine.pruning import MASK, append_pruning, mask_of, pruned
 from paddle._engine.teams.team import Team
+from paddle.v2._config import LayerConfig
 from paddle.v2._feeding.parts import parts
 from paddle.v2._lowering.costs import COSTS
 from paddle.v2._lowering.network import Network
@@ -27,6 +29,8 @@ from paddle.v2._pool import Keeper, Pool
 from paddle.v2._tally import Meter, Tally, meters, tally, variables
 from paddle.v2.data_feeder import DataFeeder
 from paddle.v2.topology import Topology
+
+_logger = logging.getLogger("paddle.trainer")
 
 Feed = Mapping[str, np.ndarray]
 Feeding = Mapping[str, int] | Sequence[str] | None
@@ -48,6 +52,7 @@ class Training:
         self._lower(Network(topology.proto(), dict(topology.data_type())))
         self._keeper: Keeper | None = None
         self._threads = threads
+        self._has_told = False
         self._runner: Executor | Team = Executor(pool.scope)
 
     def _lower(self, net: Network) -> None:
@@ -140,6 +145,18 @@ class Training:
         for layer, came in self._returned.items():
             gradient_printer(layer, [next(each) for each in back] if came else ["none"])
 
+    def _tell_of_parts(self, count: int) -> None:
+        """Once: which layers see their part alone of a batch that is computed in parts."""
+        if self._has_told:
+            return
+        self._has_told = True
+        if layers := [layer.name for layer in self._net.config.layers if _is_of_a_batch(layer)]:
+            _logger.warning(
+                "trainer_count=%d: a batch is computed in %d parts, and what some layers make of a sample "
+                "follows from its part alone, as in the original; the result is not that of one thread: %s",
+                *(self._threads, count, ", ".join(layers)),
+            )
+
     def _draw(self) -> None:
         """Give a value to each parameter that the exchange does not keep, such as a static one."""
         for name in self._names:
@@ -163,6 +180,8 @@ class Training:
             total = tally(self._meters, samples, found[0][behind:last])
         else:
             total, several = Tally(), parts(feed, samples, runner.parts_for(program, feed, samples))
+            if trains and len(several) > 1:
+                self._tell_of_parts(len(several))
             found = runner.run(program, several, wanted, seed=seed, step=step)
             for part, each in zip(several, found, strict=True):
                 total.add(tally(self._meters, part.samples, each[behind:last]))
@@ -171,6 +190,12 @@ class Training:
         if prints:
             self._print([each[last:] for each in found])
         return total
+
+
+def _is_of_a_batch(layer: LayerConfig) -> bool:
+    """Whether what it makes of a sample follows from the others, too: by their mean and variance, or by how
+    many objects they show."""
+    return layer.type == "multibox_loss" or (layer.type == "batch_norm" and not layer.use_global_stats)
 
 
 def _returned(net: Network) -> dict[str, list[Variable]]:

@@ -1,4 +1,5 @@
-"""trainer_count: what several threads learn is what one does, but for the order in which floats are added.
+"""trainer_count: what several threads learn is what one does, but for the order in which floats are added,
+and for layers that see their part of a batch alone.
 
 The tolerance that decision 0062 states: 1e-5 of the greatest value of a parameter, after a dozen steps.
 """
@@ -200,3 +201,69 @@ def test_a_row_that_does_not_fit_is_counted_through_the_batch():
     trainer = paddle.trainer.SGD(cost, paddle.parameters.create(cost), paddle.optimizer.Momentum())
     with pytest.raises(ValueError, match="row 3 of the batch, slot 'w1'"):
         trainer.train(lambda: iter([[*rows[:3], (0, 99, 0, 0)]]))
+
+
+def normalizing(**attrs):
+    def network():
+        x = paddle.layer.data(name="x", type=paddle.data_type.dense_vector(6))
+        before = paddle.layer.fc(x, size=4, name="before", act=paddle.activation.Linear())
+        even = paddle.layer.batch_norm(before, name="even", act=paddle.activation.Tanh(), **attrs)
+        out = paddle.layer.fc(even, size=3, act=paddle.activation.Softmax(), name="out")
+        label = paddle.layer.data(name="y", type=paddle.data_type.integer_value(3))
+        return paddle.layer.classification_cost(input=out, label=label)
+
+    return network
+
+
+def labelled(count):
+    return [(RNG.normal(size=6).astype(np.float32) + 2, int(RNG.integers(3))) for _ in range(count)]
+
+
+def of_one_step(network, batch, threads):
+    """The parameters after one step, which a sample moves by so much less as there are more."""
+    paddle.init(trainer_count=threads, seed=4)
+    cost = network()
+    parameters = paddle.parameters.create(cost)
+    start = np.random.default_rng(1)
+    for name in sorted(parameters):
+        shape = parameters.get_shape(name)
+        parameters.set(name, start.uniform(0.5, 1.5, shape).astype(np.float32))
+    trainer = paddle.trainer.SGD(cost, parameters, paddle.optimizer.Momentum(learning_rate=0.1 / len(batch)))
+    trainer.train(lambda: iter([batch]))
+    return {name: parameters[name].copy() for name in parameters}
+
+
+def test_two_threads_learn_what_two_halves_say_each_by_itself():
+    """Each half is normalized by its own mean and variance, as by threads of the original; the averages that
+    are kept move once, towards the mean of the halves', where the original moves them once for each."""
+    batch = labelled(10)
+    together = of_one_step(normalizing(), batch, 2)
+    halves = [of_one_step(normalizing(), half, 1) for half in (batch[:5], batch[5:])]
+    for name, value in together.items():
+        expected = (halves[0][name] + halves[1][name]) / 2
+        np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-6)
+    whole = of_one_step(normalizing(), batch, 1)
+    away = {name: float(np.abs(value - whole[name]).max()) for name, value in together.items()}
+    np.testing.assert_allclose(together["_even.w1"], whole["_even.w1"], rtol=1e-5)  # the mean is the batch's
+    assert away["_even.w2"] > 1e-3  # the variance lacks what is between the halves
+    assert away["_out.w0"] > 1e-4  # and so all that is learned is not what one thread learns
+
+
+def told(caplog):
+    return [record.getMessage() for record in caplog.records if "its part alone" in record.getMessage()]
+
+
+def test_the_log_says_once_which_layers_see_a_part_alone(caplog):
+    paddle.init(trainer_count=2, seed=4)
+    cost = normalizing()()
+    trainer = paddle.trainer.SGD(cost, paddle.parameters.create(cost), paddle.optimizer.Momentum())
+    trainer.train(lambda: iter([labelled(6), labelled(6)]), num_passes=2)
+    (line,) = told(caplog)
+    assert line.startswith("trainer_count=2: a batch is computed in 2 parts")
+    assert line.endswith(": even")
+
+
+@pytest.mark.parametrize(("threads", "kept", "samples"), [(1, False, 6), (2, True, 6), (2, False, 1)])
+def test_nothing_is_said_where_it_makes_no_difference(caplog, threads, kept, samples):
+    of_one_step(normalizing(use_global_stats=kept), labelled(samples), threads)
+    assert told(caplog) == []
