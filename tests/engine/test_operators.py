@@ -11,6 +11,7 @@ from paddle._engine.errors import ShapeError
 from paddle._engine.single import Single
 from paddle.testing import check_gradient
 
+from .ops.ahead_operators import AHEAD, DURING
 from .ops.attribute_operators import ATTRIBUTES, ATTRIBUTES_OTHERS
 from .ops.book_operators import BOOK, BOOK_OTHERS
 from .ops.dense_operators import DENSE, DENSE_OTHERS
@@ -18,6 +19,7 @@ from .ops.first_sequence_operators import FIRST_SEQUENCE_OTHERS, FIRST_SEQUENCES
 from .ops.image_operators import PICTURES, PICTURES_WRONG
 from .ops.layer_operators import LAYERS, LAYERS_WRONG
 from .ops.recurrent_operators import RECURRENT
+from .ops.refused_operators import REFUSED
 from .ops.sequence_operators import SEQUENCE_OTHERS, SEQUENCES
 from .ops.tally_operators import TALLIES, TALLIES_WRONG
 from .ops.varied_operators import VARIED, VARIED_OTHERS, VARIED_WRONG
@@ -237,11 +239,12 @@ def test_each_gradient_is_the_same_where_nobody_wants_the_others(case: Case) -> 
 
 
 def test_every_operator_is_tested() -> None:
+    """Its gradient: in ops/test_slopes.py; its refusals: in ops/test_refusals.py; beside torch: in
+    ops/test_operators_torch.py; with each of its attributes: in ops/test_attributes.py."""
     of_steps = {"generate", "gru_step", "is_id", "lstm_step", "recurrent", "spread_row"}
-    of_pieces = {f"sequence_{name}" for name in ("best", "chosen", "parts", "resize", "slices", "strides")}
-    of_pieces |= {"count_up", "row_repeat", "sequence_ends", "sequence_repeat"}  # ahead of a run
-    elsewhere = {"auc", "descend", "exchange", *of_steps, *of_pieces}
-    assert {case.type for case in DIFFERENTIABLE + OTHERS} | elsewhere == set(registry.table())
+    elsewhere = {"auc", "descend", "exchange", *of_steps, *(type for type, *_ in AHEAD + DURING)}
+    with_twins = {case.type for case in DIFFERENTIABLE + OTHERS if case.twin() is not None}
+    assert with_twins | elsewhere == set(registry.table())
     with_gradient = {type for type, row in registry.table().items() if row.gradient is not None}
     assert {case.type for case in DIFFERENTIABLE} == with_gradient - elsewhere
 
@@ -299,6 +302,7 @@ def test_dropout_upscaled_in_training_keeps_the_mean() -> None:
 
 
 WRONG = [
+    *REFUSED,
     *FUSED_WRONG,
     *PICTURES_WRONG,
     *TALLIES_WRONG,

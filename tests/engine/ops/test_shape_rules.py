@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
-from paddle._engine import registry
+from paddle._engine import pointers, registry
 from paddle._engine.errors import FeedError, ShapeError
+from paddle._engine.program import Form
 from paddle._engine.single import Single
 
 from ..passes.case import Case
 from ..test_operators import DIFFERENTIABLE, OTHERS
 
-CHECKED_ELSEWHERE = {"Offsets", "LabelOffsets", "YOffsets", "Outer", "Starts", "Rows", "Places"}
+CHECKED_ELSEWHERE = {"Offsets", "LabelOffsets", "YOffsets", "Outer", "Starts", "Ends", "Rows", "Places"}
 """The executor looks at offsets before a run; rows and places are counted from them."""
 Slots = dict[str, list[np.ndarray]]
 
@@ -38,6 +41,55 @@ def places(slots: Slots) -> Iterator[tuple[str, int, int]]:
             yield from ((slot, i, axis) for axis in range(array.ndim))
 
 
+Changes = Mapping[str, Callable[[np.ndarray], np.ndarray]]
+RANKS: Changes = {
+    "an axis more": lambda array: array[None],
+    "an axis more behind": lambda array: array[..., None],
+    "an axis less": lambda array: array[0],
+    "an axis less behind": lambda array: array[..., 0],
+    "one axis": lambda array: array.reshape(-1),
+    "float64": lambda array: array.astype(np.float64),
+}
+DTYPES: Changes = {
+    "int64": lambda array: array.astype(np.int64),
+    "float32": lambda array: array.astype(np.float32),
+}
+OFFSETS: Changes = {
+    "float32": lambda array: array.astype(np.float32),
+    "two axes": lambda array: array[:, None],
+    "no element": lambda array: array[:0],
+}
+
+
+def altered(case: Case) -> Iterator[tuple[str, Slots]]:
+    """The inputs of a case, of which one has another rank or dtype; offsets that are none are among them."""
+    yield from changed(case, {**RANKS, **DTYPES})
+    given = case.slots(np.float32)
+    for slot in given.keys() & CHECKED_ELSEWHERE:
+        for what, change in OFFSETS.items():
+            yield f"{slot} with {what}", given | {slot: [change(array) for array in given[slot]]}
+
+
+def changed(case: Case, ways: Changes) -> Iterator[tuple[str, Slots]]:
+    given = case.slots(np.float32)
+    each = ((slot, i) for slot in given.keys() - CHECKED_ELSEWHERE for i in range(len(given[slot])))
+    for (slot, i), (what, change) in product(each, ways.items()):
+        array = given[slot][i]
+        if (array.ndim and array.size) or what in DTYPES:
+            arrays = [*given[slot][:i], np.array(change(array)), *given[slot][i + 1 :]]
+            yield f"{slot}[{i}] with {what}", given | {slot: arrays}
+
+
+def run(type: str, slots: Slots, attrs: dict[str, Any]) -> None:
+    """As an executor does: what points somewhere is looked at before."""
+    single = Single(type, slots, attrs)
+    values = single._values()
+    forms = {name: Form(value.shape, value.dtype.name) for name, value in values.items()}
+    for _, _, check in pointers.checks(single._operator(), values, forms):
+        check()
+    single.forward()
+
+
 @pytest.mark.parametrize("type", sorted({case.type for case in DIFFERENTIABLE + OTHERS}))
 def test_what_a_shape_rule_lets_through_is_computed(type: str) -> None:
     for case in (case for case in DIFFERENTIABLE + OTHERS if case.type == type):
@@ -48,3 +100,34 @@ def test_what_a_shape_rule_lets_through_is_computed(type: str) -> None:
                 pass
             except Exception as error:
                 pytest.fail(f"{case}, {what}: {error!r} and no ShapeError")
+
+
+@pytest.mark.parametrize("type", sorted({case.type for case in DIFFERENTIABLE + OTHERS}))
+def test_what_has_another_rank_is_refused_or_computed(type: str) -> None:
+    for case in (case for case in DIFFERENTIABLE + OTHERS if case.type == type):
+        for what, slots in changed(case, RANKS):
+            try:
+                run(type, slots, case.attrs)
+            except (ShapeError, FeedError):
+                pass
+            except Exception as error:
+                pytest.fail(f"{case}, {what}: {error!r} and no ShapeError")
+
+
+@pytest.mark.parametrize(
+    ("empty", "shape", "expected"),
+    [
+        ((0, 4), (0, -1), (0, 4)),
+        ((0, 3, 4), (0, 2, -1), (0, 2, 6)),
+        ((3, 0), (0, -1), (3, 0)),
+        ((0, 4), (-1, 0), (0, 4)),
+        ((0, 4), (0,), (0,)),
+        ((0, 4), (2, 0, 3), (2, 0, 3)),
+        ((0, 4), (-1, 4), (0, 4)),
+    ],
+)
+def test_a_batch_of_nothing_is_reshaped_as_any_other(
+    empty: tuple[int, ...], shape: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    given = {"X": [np.ones(empty, np.float32)]}
+    assert Single("reshape", given, {"shape": shape}).forward()["Out"].shape == expected

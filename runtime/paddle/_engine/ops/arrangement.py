@@ -25,13 +25,13 @@ def _resolved(source: Shape, wanted: Shape) -> Shape:
     if wanted.count(-1) > 1:
         raise ShapeError(f"shape {list(wanted)} leaves more than one size open")
     taken = [i for i, size in enumerate(wanted) if size == 0 and i < len(source)]
-    if 0 not in source and taken:
+    if taken and (0 not in source or -1 in wanted):
         wanted = tuple(source[i] if i in taken else size for i, size in enumerate(wanted))
         return _of_the_rest(source, wanted, taken)
     if -1 in source:
         return wanted
     size, known = prod(source), prod(each for each in wanted if each != -1)
-    if size != known and (-1 not in wanted or known == 0 or size % known):
+    if (known == 0 or size % known) if -1 in wanted else size != known:
         raise ShapeError(f"{list(source)} cannot be reshaped to {list(wanted)}")
     return tuple(size // known if each == -1 else each for each in wanted)
 
@@ -43,10 +43,15 @@ def _of_the_rest(source: Shape, wanted: Shape, taken: Sequence[int]) -> Shape:
     return tuple(size if i in taken else next(found) for i, size in enumerate(wanted))
 
 
+def _size(form: Form, axis: int) -> int:
+    return form.shape[shapes.axis(axis, form)]
+
+
 def _shape_by_others(forms: Forms) -> Mapping[str, Form]:
     """``sizes``: numbers, of which one may be -1, and of others the number in Like and the axis."""
     x, like, told = forms["X"], forms.all("Like"), forms.attrs["sizes"]
-    wanted = tuple(each if isinstance(each, int) else like[each[0]].shape[each[1]] for each in told)
+    sizes = (each if isinstance(each, int) else _size(like[each[0]], each[1]) for each in told)
+    wanted = tuple(sizes)
     if wanted.count(-1) > 1:
         return {"Out": replace(x, shape=wanted)}
     return {"Out": replace(x, shape=_resolved(x.shape, wanted))}

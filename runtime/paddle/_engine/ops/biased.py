@@ -21,7 +21,7 @@ ACTIVATIONS = ("sigmoid", "tanh", "relu")
 
 def _check_bias(forms: Forms, x: Form) -> None:
     bias = forms["Bias"]
-    *others, size = bias.shape
+    *others, size = bias.shape or (0,)
     if any(other != 1 for other in others) or not shapes.agree(size, x.shape[-1]) or bias.dtype != x.dtype:
         raise ShapeError(f"Bias is {bias.dtype}{list(bias.shape)}, X is {x.dtype}{list(x.shape)}")
 

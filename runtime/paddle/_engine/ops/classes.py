@@ -80,8 +80,7 @@ def _length(classes: int) -> int:
 
 
 def _path_shape(forms: Forms) -> Mapping[str, Form]:
-    label, classes = shapes.integers(forms, "Label"), forms.attrs["num_classes"]
-    shapes.column(forms, "Label", label.shape[0])
+    label, classes = shapes.column(forms, "Label", -1), forms.attrs["num_classes"]
     if classes < 2:
         raise ShapeError(f"a path leads to one of 2 classes or more, not of {classes}")
     return {"Out": replace(label, shape=(label.shape[0], _length(classes)))}

@@ -24,6 +24,11 @@ def _by_value(call: Call) -> Steps:
     yield from _bounded(call, lambda x, out: np.clip(x, low, high, out=out))
 
 
+def _norm_shape(forms: Forms) -> Mapping[str, Form]:
+    shapes.one_number(forms, "Squares")
+    return {"Out": forms["X"]}
+
+
 def _by_norm(call: Call) -> Steps:
     norm, squares = call.attrs["max_norm"], call["Squares"]
 
@@ -74,8 +79,7 @@ def _by_number(call: Call) -> Steps:
 
 
 def _number_shape(forms: Forms) -> Mapping[str, Form]:
-    if forms["Y"].shape != (1,):
-        raise ShapeError(f"Y is one number, of shape [1], not {list(forms['Y'].shape)}")
+    shapes.one_number(forms, "Y")
     return {"Out": forms["X"]}
 
 
@@ -165,7 +169,7 @@ ROWS = (
         type="clip_by_norm",
         inputs=("X", "Squares"),
         attrs={"max_norm": REQUIRED},
-        shape=shapes.like_x,
+        shape=_norm_shape,
         forward=Kernel(_by_norm, in_place={"Out": "X"}),
         gradient=Gradient(_by_norm_gradient, of=("X", "Squares"), needs=("X", "Squares")),
     ),

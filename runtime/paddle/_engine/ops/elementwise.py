@@ -23,8 +23,7 @@ from paddle._engine.rows import SparseRows
 
 def _shape(forms: Forms) -> Mapping[str, Form]:
     x, y = forms["X"], forms["Y"]
-    if x.dtype != y.dtype:
-        raise ShapeError(f"X is {x.dtype} and Y is {y.dtype}: cast one of them")
+    shapes.alike(forms, "X", "Y")
     return {"Out": replace(x, shape=shapes.broadcast_both(x.shape, y.shape))}
 
 

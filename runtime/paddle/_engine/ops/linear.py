@@ -25,6 +25,7 @@ def _mul_shape(forms: Forms) -> Mapping[str, Form]:
     x, y = shapes.matrix(forms, "X"), shapes.matrix(forms, "Y")
     if not shapes.agree(x.shape[1], y.shape[0]):
         raise ShapeError(f"X has {x.shape[1]} columns and Y has {y.shape[0]} rows")
+    shapes.alike(forms, "X", "Y")
     return {"Out": Form((x.shape[0], y.shape[1]), x.dtype)}
 
 

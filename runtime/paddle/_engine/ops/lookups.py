@@ -34,12 +34,12 @@ from paddle._engine.registry import (
 
 def _beside_shape(forms: Forms) -> Mapping[str, Form]:
     table, ids = shapes.matrix(forms, "W"), forms.all("Ids")
-    count = shapes.integers(forms, "Ids").shape[0]
     for each in ids:
-        if each.dtype != "int64" or each.shape not in ((each.shape[0],), (each.shape[0], 1)):
+        if each.dtype != "int64" or len(each.shape) not in (1, 2) or each.shape[1:] not in ((), (1,)):
             raise ShapeError(f"Ids must be int64 [n] or [n, 1], got {each.dtype}{list(each.shape)}")
-        if not shapes.agree(each.shape[0], count):
-            raise ShapeError(f"Ids are {[form.shape[0] for form in ids]}: one row of each side by side")
+    count = ids[0].shape[0]
+    if not all(shapes.agree(each.shape[0], count) for each in ids):
+        raise ShapeError(f"Ids are {[form.shape[0] for form in ids]}: one row of each side by side")
     return {"Out": Form((count, len(ids) * table.shape[1]), table.dtype)}
 
 

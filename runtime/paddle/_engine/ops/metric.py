@@ -88,7 +88,7 @@ def _not_among(x: np.ndarray, label: np.ndarray, count: int, out: np.ndarray) ->
 
 
 def _differs_shape(forms: Forms) -> Mapping[str, Form]:
-    x = shapes.integers(forms, "X")
+    x = shapes.column(forms, "X", -1)
     shapes.column(forms, "Y", x.shape[0])
     return {"Out": replace(x, dtype="float32")}
 

@@ -51,8 +51,7 @@ def _scatter_gradient(call: Call) -> Steps:
 
 
 def _enumerate_shape(forms: Forms) -> Mapping[str, Form]:
-    x, count = shapes.integers(forms, "X"), forms.attrs["win_size"]
-    shapes.column(forms, "X", x.shape[0])
+    x, count = shapes.column(forms, "X", -1), forms.attrs["win_size"]
     if count < 1:
         raise ShapeError(f"win_size is 1 or more, not {count}")
     return {"Out": replace(x, shape=(x.shape[0], count))}

@@ -88,8 +88,7 @@ def _sample_classes(call: Call) -> Steps:
 
 
 def _apart_shape(forms: Forms) -> Mapping[str, Form]:
-    label, attrs = shapes.integers(forms, "Label"), forms.attrs
-    shapes.column(forms, "Label", label.shape[0])
+    label, attrs = shapes.column(forms, "Label", -1), forms.attrs
     if not 1 <= attrs["num_samples"] <= attrs["num_classes"]:
         raise ShapeError(f"{attrs['num_samples']} of {attrs['num_classes']} classes cannot be drawn apart")
     sizes = (label.shape[0], 1 + attrs["num_samples"])

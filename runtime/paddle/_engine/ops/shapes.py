@@ -54,6 +54,20 @@ def per_sample(form: Form) -> Form:
     return replace(form, shape=(form.shape[0], 1))
 
 
+def alike(forms: Forms, slot: str, other: str) -> None:
+    """Refuse two slots of which one has other numbers."""
+    if forms[slot].dtype != forms[other].dtype:
+        raise ShapeError(
+            f"{slot} is {forms[slot].dtype} and {other} is {forms[other].dtype}: cast one of them"
+        )
+
+
+def one_number(forms: Forms, slot: str) -> None:
+    """Refuse what is not one number, of shape (1,)."""
+    if forms[slot].shape != (1,):
+        raise ShapeError(f"{slot} is one number, of shape [1], not {list(forms[slot].shape)}")
+
+
 def broadcast(shape: Shape, onto: Shape) -> None:
     """Refuse a shape that does not broadcast to ``onto``: trailing axes must be equal or 1."""
     fits = len(shape) <= len(onto) and all(

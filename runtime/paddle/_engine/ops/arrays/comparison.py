@@ -13,7 +13,6 @@ from functools import partial
 
 import numpy as np
 
-from paddle._engine.errors import ShapeError
 from paddle._engine.ops import shapes
 from paddle._engine.program import Form
 from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
@@ -21,8 +20,7 @@ from paddle._engine.registry import Call, Forms, Gradient, Kernel, Row, Steps
 
 def _of_two(forms: Forms) -> Mapping[str, Form]:
     x, y = forms["X"], forms["Y"]
-    if x.dtype != y.dtype:
-        raise ShapeError(f"X is {x.dtype} and Y is {y.dtype}: cast one of them")
+    shapes.alike(forms, "X", "Y")
     return {"Out": Form(shapes.broadcast_both(x.shape, y.shape), "int64")}
 
 
@@ -46,8 +44,7 @@ def _examined(type: str, ufunc: np.ufunc) -> Row:
 
 def _select_shape(forms: Forms) -> Mapping[str, Form]:
     condition, x, y = shapes.integers(forms, "Condition"), forms["X"], forms["Y"]
-    if x.dtype != y.dtype:
-        raise ShapeError(f"X is {x.dtype} and Y is {y.dtype}: cast one of them")
+    shapes.alike(forms, "X", "Y")
     both = shapes.broadcast_both(x.shape, y.shape)
     return {"Out": Form(shapes.broadcast_both(both, condition.shape), x.dtype)}
 

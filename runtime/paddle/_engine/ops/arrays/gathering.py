@@ -21,7 +21,7 @@ from paddle._engine.registry import REQUIRED, Call, Forms, Gradient, Index, Kern
 def _flat_index(forms: Forms) -> Form:
     """Indexes in one axis, which may have another of size 1 behind it."""
     index = shapes.integers(forms, "Index")
-    if len(index.shape) > 2 or (len(index.shape) == 2 and not shapes.agree(index.shape[1], 1)):
+    if len(index.shape) not in (1, 2) or (len(index.shape) == 2 and not shapes.agree(index.shape[1], 1)):
         raise ShapeError(f"Index must have the shape [n] or [n, 1], got {list(index.shape)}")
     return index
 

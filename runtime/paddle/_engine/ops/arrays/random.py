@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle._engine.errors import ShapeError
+from paddle._engine.ops import shapes
 from paddle._engine.program import Form
 from paddle._engine.registry import REQUIRED, Call, Forms, Kernel, Row, Steps
 
@@ -25,7 +27,9 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
 
 def _shape_like(forms: Forms) -> Mapping[str, Form]:
     shape, attrs = list(forms.attrs["shape"]), forms.attrs
-    shape[attrs["output_dim_idx"]] = forms["X"].shape[attrs["input_dim_idx"]]
+    if not -len(shape) <= attrs["output_dim_idx"] < len(shape):
+        raise ShapeError(f"output_dim_idx {attrs['output_dim_idx']} is outside the {len(shape)} axes of Out")
+    shape[attrs["output_dim_idx"]] = forms["X"].shape[shapes.axis(attrs["input_dim_idx"], forms["X"])]
     return {"Out": Form(tuple(shape), attrs["dtype"])}
 
 

@@ -33,6 +33,8 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
         raise ShapeError(f"{len(scores)} steps have {len(chosen)} choices and {len(right)} right elements")
     if any(len(each.shape) != 2 or each.shape[1] != 1 for each in scores):
         raise ShapeError("an element of a sequence has one score")
+    if any(len(each.shape) != 2 for each in chosen):
+        raise ShapeError(f"choices of shapes {[list(each.shape) for each in chosen]} are no matrices")
     samples = forms.all("Ends")[0].shape[0]
     if not all(
         shapes.agree(each.shape[0], max(samples - 1, -1)) and prod(each.shape[1:]) == 1 for each in right

@@ -19,6 +19,8 @@ from paddle._engine.registry import Call, Forms, Gradient, Index, Kernel, Row, R
 def _shape(forms: Forms) -> Mapping[str, Form]:
     x, weights = shapes.matrix(forms, "X"), shapes.matrix(forms, "W")
     asked, starts = shapes.integers(forms, "Ids"), shapes.integers(forms, "Starts")
+    if len(asked.shape) != 1:
+        raise ShapeError(f"Ids must have the shape [n], got {list(asked.shape)}")
     if not shapes.agree(x.shape[1], weights.shape[1]):
         raise ShapeError(f"W has rows of {weights.shape[1]} columns, and X {x.shape[1]}")
     rows, count = x.shape[0], asked.shape[0]

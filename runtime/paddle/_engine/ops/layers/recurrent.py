@@ -66,6 +66,7 @@ def _shape(forms: Forms, gates: int) -> tuple[Form, Form]:
     """The forms of Out and of a state."""
     x, weight, state = forms["X"], shapes.matrix(forms, "Weight"), shapes.matrix(forms, "Hidden")
     h, lengths = weight.shape[0], shapes.integers(forms, "Lengths").shape
+    shapes.alike(forms, "X", "Weight")
     if weight.shape[1] != gates * h or len(x.shape) != 3 or not shapes.agree(x.shape[2], gates * h):
         raise ShapeError(
             f"with a state of {h}, X is (time, n, {gates * h}) and Weight {[h, gates * h]}, "

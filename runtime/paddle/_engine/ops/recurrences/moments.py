@@ -145,6 +145,7 @@ def checked(forms: Forms, gates: int, biases: tuple[int, ...]) -> tuple[Form, in
     """The form of a state, and of how many columns it is; there may be so many biases for each."""
     x, weight = shapes.matrix(forms, "X"), shapes.matrix(forms, "Weight")
     h = weight.shape[1] // gates
+    shapes.alike(forms, "X", "Weight")
     if weight.shape[1] != gates * h or not shapes.agree(x.shape[1], gates * h):
         raise ShapeError(
             f"with a state of {h}, X and Weight have {gates * h} columns each, "
