@@ -395,6 +395,6 @@ TABLE = (
         "_launch.environ _pserver.{errors, protocol.messages} _pserver.trainer.{fallen, watching} _visible",
         "os sys threading",
     ),
-    Row("_warm", "_data.{lines, slot} _engine.rows v2", "numpy"),
+    Row("_warm", "_engine.kernels _warm", "ctypes fcntl numba os pathlib signal sys"),
     *LAUNCH,
 )

@@ -30,7 +30,7 @@ from paddle._visible import visible
 
 _MOST = 1 << 14  # bytes that an installer says, all of which is shown
 _WARMTH = "paddle._warm"  # of the runtime that is sent
-_MARGIN = 16 << 20  # of room: the runtime, and what compiled code it keeps
+_MARGIN = 32 << 20  # of room: the runtime, and what compiled code it keeps
 
 
 @dataclass(frozen=True, slots=True)

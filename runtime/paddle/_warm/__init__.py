@@ -1,0 +1,1 @@
+"""What jobs usually compile, compiled before there is a job: ``python -m paddle._warm``."""

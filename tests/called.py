@@ -1,0 +1,85 @@
+"""What the runtime calls of its kernels in a test is what is compiled before there is a job: whichever test
+has it call another one, or with something else, fails, and says what paddle/_warm/usual.py lacks.
+
+Of what tests call themselves nothing is said. Left out there, and so here, are models in float64, and arrays
+that only tests lay out with gaps.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numba import types
+from numba.core.dispatcher import Dispatcher
+
+RUNTIME = str(Path(__file__).resolve().parents[1] / "runtime" / "paddle")
+KERNELS = f"{RUNTIME}/_engine/kernels/"
+Call = tuple[str, str, tuple[Any, ...]]
+
+CALLS: list[Call] = []
+"""Kernels, by module and name, that the runtime called in this process, and types of arguments: all of which
+they were not called with before."""
+
+
+def watch() -> None:
+    """Note calls from here on."""
+    compile_for = Dispatcher._compile_for_args
+
+    def noting(self: Any, *arguments: Any, **named: Any) -> Any:
+        before = set(self.overloads)
+        try:
+            return compile_for(self, *arguments, **named)
+        finally:
+            if _is_the_runtimes(sys._getframe(1)):
+                CALLS.extend(
+                    (self.py_func.__module__, self.py_func.__name__, signature)
+                    for signature in self.overloads.keys() - before
+                )
+
+    Dispatcher._compile_for_args = noting
+
+
+def _is_the_runtimes(frame: Any) -> bool:
+    """Whether that is where a kernel was called, or the kernel's own Python."""
+    while frame is not None and frame.f_code.co_filename.startswith(KERNELS):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith(RUNTIME)
+
+
+@cache
+def listed() -> frozenset[Call]:
+    from paddle._warm.usual import USUAL
+
+    return frozenset((kernel.py_func.__module__, kernel.py_func.__name__, given) for kernel, given in USUAL)
+
+
+def lacking(calls: list[Call]) -> list[str]:
+    """What is not listed, a text for each."""
+    return [
+        f"({module.rpartition('.')[2]}.{name}, ({', '.join(map(str, given))}))"
+        for module, name, given in calls
+        if (module, name, given) not in listed() and not _is_left_out(given)
+    ]
+
+
+def _is_left_out(given: tuple[Any, ...]) -> bool:
+    arrays = [each for each in given if isinstance(each, types.Array)]
+    dtypes = {each.dtype for each in arrays}
+    return (types.float64 in dtypes and types.float32 not in dtypes) or any(a.layout == "A" for a in arrays)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    """Of each test."""
+    CALLS.clear()
+    result = yield
+    assert not (found := lacking(CALLS)), f"paddle/_warm/usual.py lacks {'; '.join(found)}"
+    return result
+
+
+watch()
