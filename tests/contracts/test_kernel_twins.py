@@ -1,0 +1,106 @@
+"""Every kernel that others than kernels call has a twin, and a test that gives both the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dis import get_instructions
+from importlib import import_module
+from inspect import getsource
+from pathlib import Path
+from pkgutil import walk_packages
+from types import FunctionType, ModuleType
+from typing import Any
+
+from numba.core.dispatcher import Dispatcher
+
+from paddle._engine import kernels
+from tests.engine.kernels.case import Case
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNTIME, ROOM = ROOT / "runtime/paddle", ROOT / "tests/engine/kernels"
+PACKAGE = kernels.__name__
+APART = {
+    "flushing.flush": "tests.engine.ops.test_flushed",  # they compute nothing
+    "flushing.restore": "tests.engine.ops.test_flushed",
+    "matrices.strips.lay_out": "tests.engine.ops.test_recurrent_kernels",  # only products read it
+    "matrices.strips.add_product": "tests.engine.ops.test_recurrent_kernels",
+}
+"""Where there is no twin of the same arguments: which module tests it."""
+
+
+def name(kernel: Any) -> str:
+    return f"{kernel.py_func.__module__}.{kernel.__name__}".removeprefix(PACKAGE + ".")
+
+
+def modules() -> list[ModuleType]:
+    return [import_module(each.name) for each in walk_packages(kernels.__path__, PACKAGE + ".")]
+
+
+def called(function: FunctionType) -> Iterator[Dispatcher]:
+    """The kernels that a function names."""
+    for each in get_instructions(function):
+        if each.opname == "LOAD_GLOBAL" and isinstance(
+            found := function.__globals__.get(each.argval), Dispatcher
+        ):
+            yield found
+
+
+def imported() -> Iterator[str]:
+    """Names that are taken from modules of kernels, elsewhere than there."""
+    for path in RUNTIME.rglob("*.py"):
+        if ROOM.name not in path.relative_to(RUNTIME).parts:
+            yield from taken(ast.parse(path.read_bytes()))
+
+
+def taken(tree: ast.Module) -> Iterator[str]:
+    known: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
+            for each in node.names:
+                yield f"{node.module}.{each.name}"
+                known[each.asname or each.name] = f"{node.module}.{each.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in known:
+            yield f"{known[node.value.id]}.{node.attr}"
+
+
+def public() -> set[str]:
+    """Kernels that no kernel calls, and those that others call besides."""
+    every, by_kernels, by_others = set(), set(), set()
+    for module in modules():
+        for each in vars(module).values():
+            if isinstance(each, Dispatcher) and each.py_func.__module__ == module.__name__:
+                every.add(each)
+                by_kernels |= set(called(each.py_func)) - {each}
+            elif isinstance(each, FunctionType) and each.__module__ == module.__name__:
+                by_others |= set(called(each))
+    outside = {each.removeprefix(PACKAGE + ".") for each in imported()}
+    return {name(each) for each in every - by_kernels | by_others} | {name(one) for one in every} & outside
+
+
+def held() -> list[Case]:
+    """What the tests of the room compare."""
+    found = [import_module(f"tests.engine.kernels.{path.stem}") for path in sorted(ROOM.glob("test_*.py"))]
+    tests = [each for module in found for key, each in vars(module).items() if key.startswith("test_")]
+    return [case for test in tests for case in getattr(test, "cases", [])]
+
+
+def test_each_kernel_has_a_twin_that_a_test_compares_it_with() -> None:
+    compared = {name(case.kernel) for case in held()}
+    assert len(compared) > 100
+    assert public() - compared - set(APART) == set(), "give these a Case in tests/engine/kernels"
+    assert not compared & set(APART)
+    assert set(APART) <= public()
+
+
+def test_no_twin_is_a_kernel_or_calls_the_one_it_is_compared_with() -> None:
+    for case in held():
+        assert isinstance(case.twin, FunctionType) or case.twin.__module__ == "numpy", case.name
+        if isinstance(case.twin, FunctionType):
+            assert case.kernel not in called(case.twin), case.name
+
+
+def test_what_has_no_twin_is_named_where_it_is_tested() -> None:
+    for kernel, module in APART.items():
+        assert kernel.rpartition(".")[2] in getsource(import_module(module)), kernel
