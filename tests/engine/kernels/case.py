@@ -18,6 +18,9 @@ from hypothesis import strategies as st
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
+MARGIN = 64
+"""Numbers on either side of an array."""
+
 SEEDS = st.integers(0, 2**32 - 1)
 SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, 3e38, -1e-42], np.float32)
 
@@ -41,16 +44,21 @@ class Case:
         return f"{self.kernel.py_func.__module__.rpartition('kernels.')[2]}.{self.kernel.__name__}"
 
     def check(self, arguments: tuple[Any, ...]) -> None:
-        found, expected = copied(arguments), copied(arguments)
+        (found, memory), (expected, other_memory) = copied(arguments), copied(arguments)
         made, wanted = self.kernel(*found), self.twin(*expected)
+        hidden = set(self.idle)
         if self.shown is not None:
             self._same(self.shown(made, *found), self.shown(wanted, *expected), "what is shown")
-            return
-        self._same(made, wanted, "what is given back")
-        for place, (mine, other) in enumerate(zip(found, expected, strict=True)):
-            if place not in self.idle:
-                self._same(mine, other, f"argument {place}")
-                self._same(owner(mine), owner(other), f"what is beside argument {place}")
+            hidden = set(range(len(found)))
+        else:
+            self._same(made, wanted, "what is given back")
+        for place, pair in enumerate(zip(found, expected, strict=True)):
+            if place in hidden:
+                for each in pair:
+                    clear(each)
+            else:
+                self._same(*pair, f"argument {place}")
+        self._same(memory, other_memory, "what is beside arguments")
 
     def _same(self, found: Any, expected: Any, what: str) -> None:
         if isinstance(expected, tuple):
@@ -73,14 +81,15 @@ class Case:
             assert found == expected, what
 
 
-def owner(x: Any) -> Any:
+def owner(x: np.ndarray) -> np.ndarray:
     """The array of which this is a part; itself, where it is whole."""
-    return x.base if isinstance(x, np.ndarray) and isinstance(x.base, np.ndarray) else x
+    return x.base if isinstance(x.base, np.ndarray) else x
 
 
-def copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The same anew: parts of larger arrays are parts of copies of these; what is there twice is so again."""
-    wholes: dict[int, np.ndarray] = {}
+def copied(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[np.ndarray, ...]]:
+    """The same anew, and the memory of all arrays, each between margins of its own: so what is written or
+    read beside them is seen. What is part of another array, or is there twice, is so again."""
+    memory: dict[int, np.ndarray] = {}
 
     def copy(x: Any) -> Any:
         if isinstance(x, tuple):
@@ -88,13 +97,25 @@ def copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         if not isinstance(x, np.ndarray):
             return x
         whole = owner(x)
-        own = wholes.setdefault(id(whole), whole.copy("K"))
-        if whole is not x:
-            own = np.ndarray(x.shape, x.dtype, own, x.ctypes.data - whole.ctypes.data, x.strides)
+        assert whole.flags.forc
+        if id(whole) not in memory:
+            memory[id(whole)] = np.full(whole.size + 2 * MARGIN, 77, whole.dtype)
+            memory[id(whole)][MARGIN : MARGIN + whole.size] = whole.reshape(-1, order="A")
+        begin = MARGIN * x.itemsize + x.ctypes.data - whole.ctypes.data
+        own = np.ndarray(x.shape, x.dtype, memory[id(whole)], begin, x.strides)
         own.flags.writeable = x.flags.writeable
         return own
 
-    return tuple(copy(each) for each in arguments)
+    return tuple(copy(each) for each in arguments), tuple(memory.values())
+
+
+def clear(x: Any) -> None:
+    if isinstance(x, tuple):
+        for each in x:
+            clear(each)
+    elif isinstance(x, np.ndarray):
+        x.flags.writeable = True
+        x[...] = 0
 
 
 def held(cases: Iterable[Case]) -> Callable[..., None]:

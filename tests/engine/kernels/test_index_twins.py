@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle._engine.kernels import growing, hashing
 from tests.engine.kernels.case import Case, Draw, filled, generator, held, integer, normal
-from tests.engine.kernels.index_twins import (
+from tests.engine.kernels.hash_twins import (
     BORN,
     CANDIDATE,
     TOP,
@@ -288,6 +288,12 @@ def pushed(draw: Draw) -> tuple[Any, ...]:
     return cells, capacity, taken, last, begin, len(taken) - begin
 
 
+def still_waiting(made: tuple[int, ...], *arguments: Any) -> tuple[Any, ...]:
+    """Not what is left in places of the ring that are free."""
+    cells, _, taken, *_ = arguments
+    return made, cells, taken[(made[1] + np.arange(made[2])) % max(len(taken), 1)]
+
+
 def reached(draw: Draw) -> tuple[Any, ...]:
     cells, *_, used = index(draw)
     return cells, np.uint64(integer(draw, 1, 90)), used
@@ -316,7 +322,7 @@ test_an_index_is_its_twin = held(
         Case(growing.widen, widen, widened),
         Case(growing.take_out, take_out, grown),
         Case(growing.lay, lay_taken, laid),
-        Case(growing.push, push, pushed),
+        Case(growing.push, push, pushed, shown=still_waiting),
         Case(growing.reach, reach, reached),
         Case(growing.sweep, sweep, swept),
     ]

@@ -10,11 +10,11 @@ import numpy as np
 from paddle._engine.kernels import bends, biased, exponential, first_values, normal, softmax
 from tests.engine.kernels.case import SEEDS, Case, Draw, filled, generator, held, integer, special
 from tests.engine.kernels.case import normal as drawn
+from tests.engine.kernels.hash_twins import draws
 
 Array = np.ndarray
 OFF = {"atol": 4e-7}
 EXACT = {"atol": 0.0}
-GOLDEN = 0x9E3779B97F4A7C15
 
 
 def unbend(y: Array, kind: int, clip: Any, given: Array) -> None:
@@ -68,20 +68,6 @@ def biased_cross_entropy(
 ) -> None:
     summed = logits + bias
     cross_entropy(summed, label, summed.max(1, keepdims=True), shares, loss, ignored)
-
-
-def scrambled(number: int) -> int:
-    x = number % 2**64
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
-    return x ^ (x >> 31)
-
-
-def draws(key: Any, ids: Array, width: int) -> Array:
-    """24-bit numbers (n, width), in Python's own integers."""
-    starts = [scrambled(id + GOLDEN) ^ int(key) for id in ids.tolist()]
-    numbers = [[scrambled(start + (j + 1) * GOLDEN) >> 40 for j in range(width)] for start in starts]
-    return np.array(numbers, np.int64).reshape(len(ids), width)
 
 
 def uniform(key: Any, ids: Array, low: Any, span: Any, out: Array) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -74,15 +75,12 @@ def _sources(ends: Array, length: int, start: int, before: int) -> list[tuple[in
     """Row, piece, and where this is from: of a row, or of one beyond the run."""
     found = []
     for run in runs(ends):
-        for k in run:
-            for p in range(length):
-                at = k + start + p
-                if at in run:
-                    found.append((k, p, at, False))
-                elif at < run.start:
-                    found.append((k, p, before - (run.start - at), True))
-                else:
-                    found.append((k, p, before + (at - run.stop + 1) - 1, True))
+        for k, p in product(run, range(length)):
+            at = k + start + p
+            if at < run.start:
+                found.append((k, p, before - (run.start - at), True))
+            else:
+                found.append((k, p, at if at in run else before + at - run.stop, at not in run))
     return found
 
 

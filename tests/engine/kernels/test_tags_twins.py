@@ -1,5 +1,4 @@
-"""Tags of sequences against the sum, and the best, of all ways that there are, counted one by one; and sorting
-in the original's order, against its library's steps written plainly."""
+"""Tags of sequences against the sum, and the best, of all ways that there are, counted one by one."""
 
 from __future__ import annotations
 
@@ -10,9 +9,8 @@ from math import log
 from typing import Any
 
 import numpy as np
-from hypothesis import reject
 
-from paddle._engine.kernels import alignments, introsort, tags
+from paddle._engine.kernels import alignments, tags
 from tests.engine.kernels.case import (
     Case,
     Draw,
@@ -207,47 +205,6 @@ def edited(draw: Draw) -> tuple[Any, ...]:
     return *named(draw, count, range(3), 6), *named(draw, count, range(3), 6), filled(count)
 
 
-def sort_falling(values: Array) -> Array:
-    """The steps of std::sort of libstdc++, by comparing with >."""
-    pairs = list(zip(values.tolist(), range(len(values)), strict=True))
-    _parted(pairs, 0, len(pairs), 2 * (len(pairs).bit_length() - 1))
-    return np.array([place for _, place in sorted(pairs, key=lambda pair: -pair[0])], np.int64)
-
-
-def _parted(pairs: list[tuple[float, int]], first: int, last: int, depth: int) -> None:
-    """Recursive, the part behind the cut first. Its end is an insertion sort, which is stable."""
-    while last - first > 16:
-        if not depth:  # test_introsort_kernel.py holds what is sorted by a heap
-            reject()
-        depth -= 1
-        middle = _median(pairs, first + 1, first + (last - first) // 2, last - 1)
-        pairs[first], pairs[middle] = pairs[middle], pairs[first]
-        pivot, low, high = pairs[first][0], first + 1, last
-        while True:
-            low += next(i for i, pair in enumerate(pairs[low:]) if not pair[0] > pivot)
-            high -= 1
-            while pivot > pairs[high][0]:
-                high -= 1
-            if low >= high:
-                break
-            pairs[low], pairs[high] = pairs[high], pairs[low]
-            low += 1
-        _parted(pairs, low, last, depth)
-        last = low
-
-
-def _median(pairs: list[tuple[float, int]], *places: int) -> int:
-    a, b, c = (pairs[place][0] for place in places)
-    if a > b:
-        return places[1] if b > c else places[2] if a > c else places[0]
-    return places[0] if a > c else places[2] if b > c else places[1]
-
-
-def to_sort(draw: Draw) -> tuple[Any, ...]:
-    count = integer(draw, 0, 90)
-    return (generator(draw).integers(0, integer(draw, 1, 60), count).astype(np.float32),)
-
-
 CLOSE = {"rtol": 2e-6, "atol": 2e-6}
 test_a_kernel_counts_all_ways = held(
     [
@@ -257,6 +214,5 @@ test_a_kernel_counts_all_ways = held(
         Case(alignments.alignment_costs, alignment_costs, aligned, **CLOSE),
         Case(alignments.alignment_slopes, alignment_slopes, aligned_back),
         Case(alignments.count_edits, count_edits, edited),
-        Case(introsort.sort_falling, sort_falling, to_sort),
     ]
 )

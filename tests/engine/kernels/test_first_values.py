@@ -11,30 +11,16 @@ from hypothesis import strategies as st
 
 from paddle._engine.entry import Entry
 from paddle._engine.errors import UnknownName
-from paddle._engine.kernels import first_values, hashing, interleaved
+from paddle._engine.kernels import first_values, hashing
 from paddle._engine.row_initial import RowInitial, row_key
+from tests.engine.kernels.hash_twins import draws, scrambled
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 IDS = st.lists(INT64 | st.integers(-3, 8), max_size=60)
-GOLDEN = 0x9E3779B97F4A7C15
 
 
 def int64(ids: list[int]) -> np.ndarray:
     return np.array(ids, np.int64).reshape(-1)
-
-
-def scrambled(number: int) -> int:
-    x = number % 2**64
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
-    return x ^ (x >> 31)
-
-
-def draws(key: int, ids: np.ndarray, width: int) -> np.ndarray:
-    """24-bit numbers (n, width): the twin of the generator, in Python's own integers."""
-    starts = [scrambled(int(id) + GOLDEN) ^ key for id in ids]
-    numbers = [[scrambled(start + (j + 1) * GOLDEN) >> 40 for j in range(width)] for start in starts]
-    return np.array(numbers, np.int64).reshape(len(ids), width)
 
 
 @given(INT64)
@@ -115,48 +101,3 @@ def test_who_enters_early_says_nothing_about_a_row():
 def test_a_policy_that_makes_no_sense_is_refused(wrong):
     with pytest.raises(ValueError, match="a row enters"):
         Entry(*wrong)
-
-
-@settings(max_examples=80, deadline=None)
-@given(ids=IDS, width=st.integers(1, 20), seed=st.integers(0, 2**32 - 1))
-def test_distinct_ids_and_their_sums_equal_their_twin_bit_for_bit(ids, width, seed):
-    ids, rows = int64(ids), np.random.default_rng(seed).standard_normal((len(ids), width), np.float32)
-    place, found = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-    count = interleaved.distinct(ids, np.empty(128, np.int32), place, found)
-    assert found[:count].tolist() == list(dict.fromkeys(ids.tolist()))
-    assert np.array_equal(found[place], ids)
-    total, expected = np.empty((count, width), np.float32), np.zeros((count, width), np.float32)
-    half = len(place) // 2
-    before = interleaved.sums(place[:half], rows[:half], total, 0)
-    assert interleaved.sums(place[half:], rows[half:], total, before) == count
-    np.add.at(expected, place, rows)
-    assert np.array_equal(total, expected)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    rows=st.lists(st.integers(0, 19), unique=True, max_size=20),
-    parts=st.integers(1, 3),
-    width=st.integers(1, 20),
-    begin=st.integers(0, 5),
-)
-def test_a_block_goes_there_and_back(rows, parts, width, begin):
-    store = np.arange(20 * parts * width, dtype=np.float32).reshape(20, -1)
-    before, index = store.copy(), int64(rows)
-    block = np.full((parts, 7, width), -1, np.float32)
-    n = min(7, max(0, len(rows) - begin))
-    interleaved.gather(store, index, begin, block)
-    chosen = index[begin : begin + n]
-    assert np.array_equal(block[:, :n], store[chosen].reshape(n, parts, width).swapaxes(0, 1))
-    assert (block[:, n:] == -1).all()
-    block *= 2
-    interleaved.scatter(store, index, begin, block)
-    before[chosen] *= 2
-    assert np.array_equal(store, before)
-
-
-def test_taking_rows_gives_values_alone_and_zeros_for_none():
-    store = np.arange(40, dtype=np.float32).reshape(4, 10)
-    rows, out = np.array([3, -1, 0, 3] * 6), np.full((24, 5), 9, np.float32)
-    interleaved.take(store, rows, out)
-    assert np.array_equal(out, np.where(rows[:, None] < 0, 0, store[rows, :5]))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paddle._engine.kernels.largest import put, take_largest
 
-from .wire_twins import largest_twin
+from ..wire_twins import largest_twin
 
 FLOATS = st.one_of(st.floats(width=32), st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0]))
 

@@ -1,5 +1,5 @@
-"""An index of cells as a list of what it has, in Python's own integers; where each belongs follows from the
-keys alone. Written from what paddle/_engine/kernels/cells.py says."""
+"""Ids scrambled, in Python's own integers: numbers drawn from them, and an index of cells as a list of what
+it has, where each belongs follows from the keys alone. Written from what kernels/cells.py says."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tests.engine.kernels.case import Draw, chance, filled, generator, integer
 Array = np.ndarray
 Room = tuple[Any, Any, Any]
 CANDIDATE, BORN, TOP = 1 << 31, 1 << 30, 1 << 64
+GOLDEN = 0x9E3779B97F4A7C15
 
 
 class Entry(NamedTuple):
@@ -48,6 +49,13 @@ def unscrambled(key: int) -> int:
     x = x * pow(0xBF58476D1CE4E5B9, -1, TOP) % TOP
     x = x ^ (x >> 30) ^ (x >> 60)
     return x - TOP if x >= TOP // 2 else x
+
+
+def draws(key: Any, ids: Array, width: int) -> Array:
+    """24-bit numbers (n, width) that follow from ids."""
+    starts = [scrambled(id + GOLDEN) ^ int(key) for id in ids.tolist()]
+    numbers = [[scrambled(start + (j + 1) * GOLDEN) >> 40 for j in range(width)] for start in starts]
+    return np.array(numbers, np.int64).reshape(len(ids), width)
 
 
 def home(key: int, capacity: Any) -> int:
