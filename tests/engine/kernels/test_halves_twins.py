@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from paddle._engine.kernels import halves, largest
-from tests.engine.kernels.case import Case, Draw, filled, generator, held, integer, normal
+from tests.engine.kernels.case import Case, Draw, chance, filled, generator, held, integer, normal
+from tests.engine.kernels.test_halves import INTERESTING
 from tests.engine.wire_twins import bfloat16_twin, float16_twin, largest_twin
 
 Array = np.ndarray
@@ -53,15 +54,20 @@ def put(index: Array, taken: Array, out: Array) -> bool:
 
 
 def values(draw: Draw, most: int = 40) -> Array:
-    """Any bits, or numbers of alike sizes."""
-    count, random = integer(draw, 0, most), generator(draw)
-    if integer(draw, 0, 1):
+    """Any bits, or those at which something else begins, or numbers of alike sizes."""
+    count, random, kind = integer(draw, 0, most), generator(draw), integer(draw, 0, 2)
+    if kind == 0:
         return random.integers(0, 2**32, count, np.uint32).view(np.float32)
+    if kind == 1:
+        return random.choice(INTERESTING, count)
     return np.ldexp(np.round(normal(draw, count), 1), random.integers(-30, 30, dtype=np.int32))
 
 
 def encoded(draw: Draw) -> tuple[Any, ...]:
+    """Perhaps with what stayed behind."""
     found = values(draw)
+    if chance(draw):
+        return found, np.zeros_like(found), filled(len(found), dtype=np.uint16)
     return found, np.ldexp(np.roll(found, 1)[::-1], -8), filled(len(found), dtype=np.uint16)
 
 

@@ -114,11 +114,14 @@ def bytes_of(text: bytes) -> Array:
 
 
 def rows_to_write(draw: Draw) -> tuple[Any, ...]:
-    """Any bits, sizes that are written without a power, and those whose last digit is in doubt."""
-    shape, random = (integer(draw, 0, 9), integer(draw, 0, 9)), generator(draw)
+    """Any bits, few digits, of sizes that are written without a power, too, and next to powers of ten."""
+    shape, random, kind = (integer(draw, 0, 9), integer(draw, 0, 9)), generator(draw), integer(draw, 0, 2)
     values = random.integers(0, 2**32, shape, np.uint32).view(np.float32)
-    if integer(draw, 0, 1):
+    if kind == 1:
         values = np.round(random.standard_normal(shape), 3) * 10.0 ** random.integers(-7, 11, shape)
+    if kind == 2:
+        values = (10.0 ** random.integers(-45, 39, shape)).astype(np.float32)
+        values = np.nextafter(values, random.integers(-1, 2, shape).astype(np.float32) * values)
     ids = random.integers(0, 2**64, shape[0], np.uint64) >> np.uint64(integer(draw, 0, 63))
     text = filled(values.size * row_lines.NUMBER + shape[0] * row_lines.LINE, dtype=np.uint8)
     return ids, bytes_of(SAID), values.astype(np.float32), row_lines.POWERS, text
