@@ -28,7 +28,8 @@ SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, 3e38, -1e-42], np.f
 @dataclass(frozen=True)
 class Case:
     """``arguments`` draws those of one call. ``idle``: places of arguments that both leave with anything.
-    ``shown``: what is compared, of what is given back and the arguments; all of it, where that is None."""
+    ``shown``: what is compared, of what is given back and the arguments; all of it, where that is None.
+    ``is_wide``: float64 numbers are given, too."""
 
     kernel: Any
     twin: Callable[..., Any]
@@ -37,6 +38,7 @@ class Case:
     atol: float = 0.0
     idle: frozenset[int] = frozenset()
     shown: Callable[..., tuple[Any, ...]] | None = None
+    is_wide: bool = False
     is_there: bool = True  # on this processor
 
     @property
@@ -109,6 +111,14 @@ def copied(arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[np.ndarra
     return tuple(copy(each) for each in arguments), tuple(memory.values())
 
 
+def wide(x: Any) -> Any:
+    """The same in float64, where it is float32."""
+    if isinstance(x, tuple):
+        return tuple(wide(each) for each in x)
+    is_narrow = isinstance(x, np.ndarray | np.float32) and x.dtype == np.float32
+    return x.astype(np.float64) if is_narrow else x
+
+
 def clear(x: Any) -> None:
     if isinstance(x, tuple):
         for each in x:
@@ -129,7 +139,8 @@ def held(cases: Iterable[Case]) -> Callable[..., None]:
         if not case.is_there:
             pytest.skip("not on this processor")
         with np.errstate(all="ignore"):
-            case.check(case.arguments(data.draw))
+            arguments = case.arguments(data.draw)
+            case.check(wide(arguments) if case.is_wide and data.draw(st.booleans()) else arguments)
 
     test.cases = listed  # type: ignore[attr-defined]
     return test
@@ -171,7 +182,7 @@ def special(draw: Draw, *shape: int, dtype: Any = np.float32) -> np.ndarray:
 
 def offsets(draw: Draw, most_runs: int = 5, most: int = 6) -> np.ndarray:
     """Those of runs, some of which have no rows."""
-    lengths = draw(st.lists(st.integers(0, most), max_size=most_runs))
+    lengths = generator(draw).integers(0, most + 1, integer(draw, 0, most_runs))
     return np.cumsum([0, *lengths], dtype=np.int64)
 
 

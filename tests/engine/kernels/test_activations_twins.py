@@ -178,7 +178,7 @@ LINES = [
 test_a_kernel_is_its_twin = held(
     [
         Case(bends.bend, bends.numpy_bend, bent, **OFF),
-        Case(bends.unbend, unbend, unbent),
+        Case(bends.unbend, unbend, unbent, is_wide=True),
         *(Case(kernel, twin, with_bias, **off) for kernel, twin, off in FORWARD),
         *(Case(kernel, twin, sloped) for kernel, twin in BACKWARD),
         Case(exponential.exponentials, exponentials, below_edge, rtol=2e-7),

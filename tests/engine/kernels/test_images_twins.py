@@ -215,20 +215,20 @@ def of_groups_back(draw: Draw) -> tuple[Any, ...]:
 
 test_a_kernel_is_its_twin = held(
     [
-        Case(images.unfold, unfold, unfolded),
-        Case(images.fold, fold, folded),
-        Case(images.pool_max, pool_max, most),
-        Case(images.pool_parts, pool_parts, most_of_parts),
-        Case(images.put_back, put_back, back),
-        Case(images.pool_average, pool_average, averaged),
-        Case(images.spread_average, spread_average, averaged_back),
+        Case(images.unfold, unfold, unfolded, is_wide=True),
+        Case(images.fold, fold, folded, is_wide=True),
+        Case(images.pool_max, pool_max, most, is_wide=True),
+        Case(images.pool_parts, pool_parts, most_of_parts, is_wide=True),
+        Case(images.put_back, put_back, back, is_wide=True),
+        Case(images.pool_average, pool_average, averaged, is_wide=True),
+        Case(images.spread_average, spread_average, averaged_back, is_wide=True),
         Case(grids.read, grids.numpy_read, read),
         Case(grids.read_back, grids.numpy_read_back, read_back),
-        Case(channels.moments, moments, measured, rtol=1e-6, atol=1e-7),
-        Case(channels.stretch, stretch, stretched),
-        Case(channels.sums, sums, summed, rtol=1e-6, atol=5e-6),
-        Case(channels.stretch_both, stretch_both, stretched_both),
-        Case(channels.greatest, greatest, of_groups),
-        Case(channels.greatest_back, greatest_back, of_groups_back),
+        Case(channels.moments, moments, measured, rtol=1e-6, atol=1e-7, is_wide=True),
+        Case(channels.stretch, stretch, stretched, is_wide=True),
+        Case(channels.sums, sums, summed, rtol=1e-6, atol=5e-6, is_wide=True),
+        Case(channels.stretch_both, stretch_both, stretched_both, is_wide=True),
+        Case(channels.greatest, greatest, of_groups, is_wide=True),
+        Case(channels.greatest_back, greatest_back, of_groups_back, is_wide=True),
     ]
 )

@@ -81,8 +81,15 @@ def added(draw: Draw) -> tuple[Any, ...]:
     matrix = normal(draw, integer(draw, 1, 40), integer(draw, WIDTH, 3 * WIDTH + 1))
     laid = np.empty(panels.panels(*matrix.shape, "float32"), np.float32)
     lay_out(matrix, laid)
-    n = integer(draw, 0, 2 * ROWS + 1)
-    return normal(draw, n, len(matrix)), laid, normal(draw, n, matrix.shape[1])
+    x, out = (some_of(draw, integer(draw, 0, 2 * ROWS + 1), width) for width in matrix.shape)
+    n = min(len(x), len(out))
+    return x[:n], laid, out[:n]
+
+
+def some_of(draw: Draw, height: int, width: int) -> Array:
+    """Perhaps some columns of an array that has more: only rows are contiguous."""
+    beside = integer(draw, 0, 2)
+    return normal(draw, height, width + beside)[:, beside // 2 :][:, :width]
 
 
 test_a_product_is_its_twin = held(

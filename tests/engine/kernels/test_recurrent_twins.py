@@ -135,11 +135,11 @@ test_a_moment_is_its_twin = held(
     [
         Case(gru.open_gates, gru.numpy_open_gates, opened, **CLOSE),
         Case(gru.close_gates, gru.numpy_close_gates, closed, **CLOSE),
-        Case(gru.close_gradient, close_gradient, closed_back),
-        Case(gru.open_gradient, open_gradient, opened_back),
+        Case(gru.close_gradient, close_gradient, closed_back, is_wide=True),
+        Case(gru.open_gradient, open_gradient, opened_back, is_wide=True),
         Case(gru_layer.cell, gru_layer.numpy_cell, layered, **CLOSE),
         Case(gru_layer.cell_gradient, layer_gradient, layered_back),
         Case(lstm.cell, lstm.numpy_cell, moment, rtol=1e-5, atol=2e-6),
-        Case(lstm.cell_gradient, cell_gradient, moment_back),
+        Case(lstm.cell_gradient, cell_gradient, moment_back, is_wide=True),
     ]
 )

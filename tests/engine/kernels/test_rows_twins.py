@@ -202,7 +202,7 @@ def compacted(draw: Draw) -> tuple[Any, ...]:
 
 test_a_kernel_is_its_twin = held(
     [
-        Case(rows.add_rows, add_rows, repeated),
+        Case(rows.add_rows, add_rows, repeated, is_wide=True),
         Case(rows.put_rows, put_rows, put),
         Case(rows._merge, merge, merged),
         Case(ordering.ascends, ascends, in_order),

@@ -179,7 +179,7 @@ def named(draw: Draw, count: int, names: Iterable[int], most: int) -> tuple[Arra
 
 
 def aligned(draw: Draw) -> tuple[Any, ...]:
-    ends, count, blank = offsets(draw, 3, 5), integer(draw, 2, 3), 0
+    ends, count = offsets(draw, 3, 4), integer(draw, 2, 4)
     rows = np.exp(normal(draw, ends[-1], count))
     rows /= rows.sum(1, keepdims=True)
     rows[generator(draw).random(rows.shape) < integer(draw, 0, 1) * 0.2] = 0
@@ -208,11 +208,11 @@ def edited(draw: Draw) -> tuple[Any, ...]:
 CLOSE = {"rtol": 2e-6, "atol": 2e-6}
 test_a_kernel_counts_all_ways = held(
     [
-        Case(tags.tag_costs, tag_costs, costing, **CLOSE),
-        Case(tags.tag_slopes, tag_slopes, sloping, **CLOSE),
-        Case(tags.best_tags, best_tags, choosing, idle=frozenset({3, 4})),
-        Case(alignments.alignment_costs, alignment_costs, aligned, **CLOSE),
-        Case(alignments.alignment_slopes, alignment_slopes, aligned_back),
+        Case(tags.tag_costs, tag_costs, costing, **CLOSE, is_wide=True),
+        Case(tags.tag_slopes, tag_slopes, sloping, **CLOSE, is_wide=True),
+        Case(tags.best_tags, best_tags, choosing, idle=frozenset({3, 4}), is_wide=True),
+        Case(alignments.alignment_costs, alignment_costs, aligned, **CLOSE, is_wide=True),
+        Case(alignments.alignment_slopes, alignment_slopes, aligned_back, is_wide=True),
         Case(alignments.count_edits, count_edits, edited),
     ]
 )
