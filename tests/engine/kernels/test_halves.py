@@ -63,6 +63,7 @@ INTERESTING = of_bits([*POSITIVE, *(0x80000000 | each for each in POSITIVE)])
 @given(st.one_of(ANY.map(floats), NEAR.map(floats), BITS.map(of_bits)))
 def test_encoding_equals_its_twin(name: str, values: np.ndarray) -> None:
     residual = np.roll(values, 1)[::-1].copy()
+    residual[np.isnan(values) & np.isnan(residual)] = 0  # of two that are no numbers the sum may be either
     for before in (np.zeros_like(values), residual):
         check_twin(name, values, before)
 

@@ -63,12 +63,18 @@ def values(draw: Draw, most: int = 40) -> Array:
     return np.ldexp(np.round(normal(draw, count), 1), random.integers(-30, 30, dtype=np.int32))
 
 
+def left_behind(draw: Draw, found: Array, power: int) -> Array:
+    """A residual, which is a number: of two that are none, a processor's sum may be either."""
+    return (
+        np.nan_to_num(np.ldexp(np.roll(found, 1)[::-1], power), nan=0)
+        if chance(draw)
+        else np.zeros_like(found)
+    )
+
+
 def encoded(draw: Draw) -> tuple[Any, ...]:
-    """Perhaps with what stayed behind."""
     found = values(draw)
-    if chance(draw):
-        return found, np.zeros_like(found), filled(len(found), dtype=np.uint16)
-    return found, np.ldexp(np.roll(found, 1)[::-1], -8), filled(len(found), dtype=np.uint16)
+    return found, left_behind(draw, found, -8), filled(len(found), dtype=np.uint16)
 
 
 def rounded(draw: Draw) -> tuple[Any, ...]:
@@ -89,7 +95,7 @@ def with_exponent(draw: Draw) -> tuple[Any, ...]:
 def taken(draw: Draw) -> tuple[Any, ...]:
     found = values(draw)
     count = integer(draw, 1, max(len(found), 1))
-    return found, np.roll(found, 1), count, filled(count, dtype=np.int64), filled(count)
+    return found, left_behind(draw, found, 0), count, filled(count, dtype=np.int64), filled(count)
 
 
 def placed(draw: Draw) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ def taken(values: np.ndarray, residual: np.ndarray, count: int) -> tuple[np.ndar
 @given(st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=50), st.data())
 def test_the_choice_equals_its_twin(pairs: list[tuple[float, float]], data: st.DataObject) -> None:
     values, residual = (np.array([pair[side] for pair in pairs], np.float32) for side in range(2))
+    residual[np.isnan(values) & np.isnan(residual)] = 0  # of two that are no numbers the sum may be either
     count = data.draw(st.integers(1, len(pairs)))
     given_values = values.tobytes()
     index, kept, left = taken(values, residual, count)
