@@ -65,11 +65,9 @@ def values(draw: Draw, most: int = 40) -> Array:
 
 def left_behind(draw: Draw, found: Array, power: int) -> Array:
     """A residual, which is a number: of two that are none, a processor's sum may be either."""
-    return (
-        np.nan_to_num(np.ldexp(np.roll(found, 1)[::-1], power), nan=0)
-        if chance(draw)
-        else np.zeros_like(found)
-    )
+    if chance(draw):
+        return np.zeros_like(found)
+    return np.nan_to_num(np.ldexp(np.roll(found, 1)[::-1], power), nan=0)
 
 
 def encoded(draw: Draw) -> tuple[Any, ...]:
