@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import threading
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle._engine.exchange import ModeSpec
+from paddle._engine.exchange import ModeSpec, UpdateSpec
 from paddle._pserver.errors import PserverError
 from paddle._pserver.protocol.wire import wire_of
 from tests.marks import on_demand
@@ -184,11 +185,9 @@ def written(job: Job) -> list[int]:
     return [job.status(shard)["snapshots"]["period"] for shard in range(3)]
 
 
-def test_shards_that_were_killed_in_a_round_of_snapshots_go_back_to_the_one_that_all_have(
-    tmp_path: Path,
-) -> None:
-    spec = update("momentum")
-    with pservers(tmp_path / "kept") as job:
+def keep_three(folder: Path, spec: UpdateSpec) -> None:
+    """A job whose shards have snapshots of versions 5, 10 and 12 when it has ended."""
+    with pservers(folder) as job:
 
         def last(trainer: int, step: int) -> None:
             if trainer == 0 and step in (5, 10):  # one that is due while another is written is left out
@@ -196,6 +195,13 @@ def test_shards_that_were_killed_in_a_round_of_snapshots_go_back_to_the_one_that
 
         job.train(spec, last)
         job.end()
+
+
+def test_shards_that_were_killed_in_a_round_of_snapshots_go_back_to_the_one_that_all_have(
+    tmp_path: Path,
+) -> None:
+    spec = update("momentum")
+    keep_three(tmp_path / "kept", spec)
     shutil.copytree(tmp_path / "kept", tmp_path / "equal")
     for shard, newest in {"dense-0": 10, "dense-1": 5, "sparse-0": 12}.items():
         forget(tmp_path / "kept", shard, newest)
@@ -215,3 +221,36 @@ def test_shards_that_were_killed_in_a_round_of_snapshots_go_back_to_the_one_that
     assert_same(first, expected)
     assert "goes back from version 12 to 5" in log
     assert "goes back from version 10 to 5" in log
+
+
+def newest(folder: Path) -> Path:
+    """The data of a shard's newest snapshot."""
+    return max(folder.glob("*.safetensors"))
+
+
+def test_where_the_newest_snapshots_are_damaged_they_are_named_and_all_go_back_to_the_one_before(
+    tmp_path: Path,
+) -> None:
+    """A bit of one shard's is flipped, another's is cut off, the third's is whole."""
+    spec = update("momentum")
+    keep_three(tmp_path / "kept", spec)
+    shutil.copytree(tmp_path / "kept", tmp_path / "equal")
+    flipped, cut = newest(tmp_path / "kept" / "dense-0"), newest(tmp_path / "kept" / "sparse-0")
+    raw = bytearray(flipped.read_bytes())
+    raw[len(raw) // 2] ^= 4
+    flipped.write_bytes(raw)
+    os.truncate(cut, cut.stat().st_size // 2)
+    for shard in ("dense-0", "dense-1", "sparse-0"):
+        forget(tmp_path / "equal", shard, 10)
+    with pservers(tmp_path / "equal") as job:
+        expected, _ = job.train(spec, lambda trainer, step: None)
+        job.end()
+    with pservers(tmp_path / "kept") as job:
+        first, second = job.train(spec, lambda trainer, step: None)
+        log = job.end()
+    assert_same(first, second)
+    assert_same(first, expected)
+    for data, why in ((flipped, "its checksum is wrong"), (cut, "")):
+        assert re.search(rf"passes over snapshot {data.stem} \(.*{why}.*\) in {data.parent}\n", log), log
+    assert log.count("passes over snapshot") == 2
+    assert log.count("goes back from version 12 to 10") == 1

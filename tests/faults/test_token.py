@@ -7,7 +7,7 @@ import http.client
 import os
 import signal
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from paddle._pserver.errors import NotAuthorized
 from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trust.tls import read_trust
+from tests.faults.lying_open import everywhere, files, showing
 from tests.waiting import PATIENCE_S
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults]
@@ -48,33 +49,9 @@ signal.pause()
 """
 
 
-def everywhere() -> Iterator[tuple[str, bytes]]:
-    """Command lines and environments of all processes that this user may look into."""
-    for process in Path("/proc").glob("[0-9]*"):
-        for name in ("cmdline", "environ"):
-            try:
-                yield f"{process}/{name}", (process / name).read_bytes()
-            except OSError:
-                continue
-
-
-def files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """In the order of their names; of what is replaced meanwhile, what is there by then."""
-    for path in sorted(folder.rglob("*")):
-        with contextlib.suppress(FileNotFoundError):
-            if path.is_file() and not path.is_symlink():
-                yield str(path), path.read_bytes()
-
-
-def showing(token: bytes, places: Iterator[tuple[str, bytes]]) -> list[str]:
-    """The places where a token can be read, or half of it."""
-    half = token[:32]
-    return [place for place, content in places if half in content]
-
-
 @pytest.mark.patient
 def test_the_token_is_in_no_argument_environment_or_log(launch: Callable[..., Any]) -> None:
-    launcher = launch(train=TRAIN, pserver=None)
+    launcher = launch(train=TRAIN, pserver=None, argv=["--profile"])
     launcher.wait_until_trained()
     kept = [launcher.node(node) / ".job.token" for node in range(2)]
     (token,) = {path.read_bytes().strip() for path in kept}
@@ -84,15 +61,17 @@ def test_the_token_is_in_no_argument_environment_or_log(launch: Callable[..., An
     seen = list(everywhere())
     roles = [place for place, content in seen if os.fsencode(f"PADDLE_TOKEN_FILE={kept[1]}") in content]
     assert len(roles) >= 2, "a trainer and a pserver of node 1 find it by its path"
-    assert showing(token, iter(seen)) == []
+    assert showing(token, seen) == []
     assert showing(token, files(launcher.folder)) == [str(path) for path in kept]
 
     for node in range(2):
         (launcher.node(node) / "end").touch()
     status, printed, errors = launcher.end()
     assert status == 0, printed + errors
-    assert showing(token, iter([("the launcher's output", (printed + errors).encode())])) == []
-    assert showing(token, files(launcher.folder)) == [], "not even after the end"
+    assert showing(token, [("the launcher's output", (printed + errors).encode())]) == []
+    left = dict(files(launcher.folder))
+    assert showing(token, left.items()) == [], "not even after the end"
+    assert len([path for path in left if path.endswith("/paddle_trainer.trace.json")]) >= 2
 
 
 @pytest.mark.patient
@@ -109,7 +88,7 @@ def test_the_key_of_a_job_that_encrypts_is_in_no_argument_environment_or_log(
     assert len({(node / ".job.ca").read_bytes() for node in nodes}) == 1
     seen = list(everywhere())
     for key, node in zip(keys, nodes, strict=True):
-        assert showing(key, iter(seen)) == []
+        assert showing(key, seen) == []
         assert showing(key, files(launcher.folder)) == [str(node / ".job.key")]
 
     (port,) = {int(argument.split("=")[1]) for argument in _arguments(launcher) if "--port=" in argument}

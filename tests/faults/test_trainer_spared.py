@@ -1,7 +1,9 @@
-"""A trainer is killed in the midst of synchronous training, and the others go on without it."""
+"""A trainer is killed in the midst of synchronous training: the others fail and name it, or go on without it
+where they may."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,14 +13,18 @@ from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.faults
 
-# Trainer 2 ends without a word at its third step, when it has sent its gradient to one of two pservers.
+# Trainer 2 ends without a word at its third step, when it has sent its gradient to one of two pservers. They
+# begin once all have loaded what they need.
 TRAIN = """
-import os, signal
+import os, signal, time
 import numpy as np
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.trainer.remote import RemoteExchange
 
 me = int(os.environ["PADDLE_INIT_TRAINER_ID"])
+open(f"here-{me}", "w").close()
+while not all(os.path.exists(f"here-{id}") for id in range(3)):
+    time.sleep(0.01)
 exchange = RemoteExchange(
     ["127.0.0.1", "127.0.0.2"], port=int(os.environ["PADDLE_INIT_PORT"]), ports_num=1,
     ports_num_for_sparse=1, num_gradient_servers=3, trainer_id=me)
@@ -35,13 +41,13 @@ print("ended", version, sorted(set(arrays["w"].round(2).tolist())))
 """
 
 
-def test_a_killed_trainer_is_left_out_where_min_trainers_allows(tmp_path: Path) -> None:
+def ended(folder: Path, *flags: str) -> tuple[list[int], list[str]]:
+    """How three trainers and two pservers of these flags end, and what they say."""
     port = free_port(HOSTS)
-    # As long as a busy machine may take to load the last of them, once the first is there.
-    servers = [pserver(host, port, 3, "--min_trainers=2", "--barrier_timeout=12") for host in HOSTS]
+    # As long as one may be held up that has begun together with the others.
+    servers = [pserver(host, port, 3, "--barrier_timeout=12", *flags) for host in HOSTS]
     trainers = [
-        trainer(tmp_path, TRAIN, PADDLE_INIT_PORT=str(port), PADDLE_INIT_TRAINER_ID=str(id))
-        for id in range(3)
+        trainer(folder, TRAIN, PADDLE_INIT_PORT=str(port), PADDLE_INIT_TRAINER_ID=str(id)) for id in range(3)
     ]
     processes = [*trainers, *servers]
     try:
@@ -50,7 +56,22 @@ def test_a_killed_trainer_is_left_out_where_min_trainers_allows(tmp_path: Path) 
         for process in processes:
             process.kill()
             process.wait()
-    assert [process.returncode for process in processes] == [0, 0, -9, 0, 0], outputs
+    return [process.returncode for process in processes], outputs
+
+
+@pytest.mark.patient
+def test_where_it_may_not_be_left_out_the_others_fail_in_time_and_name_it(tmp_path: Path) -> None:
+    statuses, outputs = ended(tmp_path)
+    assert statuses == [1, 1, -9, 1, 1], outputs
+    for said in outputs[:2]:
+        assert re.search(r"TrainerLost: .*trainer 2 .* broke", said.splitlines()[-1]), said
+    for said in outputs[3:]:
+        assert "lost trainer 2" in said
+
+
+def test_a_killed_trainer_is_left_out_where_min_trainers_allows(tmp_path: Path) -> None:
+    statuses, outputs = ended(tmp_path, "--min_trainers=2")
+    assert statuses == [0, 0, -9, 0, 0], outputs
     # Two steps by -1, the mean of 0, 1 and 2; the third by -1 where its gradient came and by -0.5 where not;
     # then by -0.5, the mean of 0 and 1.
     ends = [output.splitlines()[-1] for output in outputs[:2]]  # behind for whom they waited

@@ -1,4 +1,5 @@
-"""Frames that nobody should send: random bytes, damaged ones, wrong lengths, deep nests, out of turn."""
+"""Frames that nobody should send: random bytes, damaged ones, wrong lengths, lengths below nothing, deep
+nests, lists that announce what does not come, out of turn."""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ from paddle._pserver.protocol.messages import (
     GoBack,
     Goodbye,
     Hello,
+    Part,
     PullChanges,
     PullRows,
     Push,
@@ -34,7 +36,8 @@ from paddle._pserver.protocol.messages import (
 from .conftest import update
 
 _packed = msgspec.msgpack.Encoder().encode
-_HUGE = (1 << 31, 1 << 40, 1 << 62, (1 << 64) - 1)
+_HUGE = (1 << 31, 1 << 40, 1 << 62, (1 << 64) - 1)  # the last is -1 to who takes it for a number with a sign
+_MANY = (b"\xdb", b"\xdd", b"\xdf", b"\xc6", b"\xc9")  # a text, a list, a map, bytes, an extension to come
 
 
 def framed(kind: int, meta: bytes, body: bytes = b"") -> bytes:
@@ -70,6 +73,7 @@ class Hostile:
             self._truncated,
             self._flipped,
             self._announced,
+            self._promised,
             self._deep,
             self._scrambled,
             self._of_another_kind,
@@ -106,6 +110,13 @@ class Hostile:
         kind, huge = self._random.randrange(256), self._random.choice(_HUGE)
         return header(kind, self._random.choice((0, huge)), self._random.choice((0, huge, 1 << 20)))
 
+    def _promised(self) -> bytes:
+        """A meta one of whose members announces up to 4,294,967,295 of what does not come."""
+        before = b"\x98" + b"\x01" * self._random.randrange(4)
+        count = self._random.choice((1 << 20, (1 << 31) - 1, (1 << 32) - 1))
+        promise = self._random.choice(_MANY) + count.to_bytes(4, "big")
+        return framed(self._random.choice(list(KINDS)), before + promise + self._bytes(20))
+
     def _deep(self) -> bytes:
         return framed(self._random.choice(list(KINDS)), nested(self._random.choice((40, 900, 100_000))))
 
@@ -141,14 +152,17 @@ class Hostile:
         )
 
     def _miscounted(self) -> bytes:
-        counts = tuple(self._random.choice((0, 3, *_HUGE[:3])) for _ in range(self._random.randrange(1, 5)))
-        step = self._random.choice((1, 2, 1 << 62))
-        message = self._random.choice((Push(step, 0, 1, counts), PullRows(counts), Push(step, 0, 1)))
+        numbers = (-1, -(1 << 62), 0, 3, *_HUGE[:3])
+        counts = tuple(self._random.choice(numbers) for _ in range(self._random.randrange(1, 5)))
+        step = self._random.choice((-1, 1, 2, 1 << 62))
+        message = self._random.choice(
+            (Push(step, 0, 1, counts), PullRows(counts), Push(step, 0, 1), Part(step, counts))
+        )
         return of(message, self._random.choice((b"", self._bytes(64))))
 
     def _of_another_length(self) -> bytes:
         """It announces a body that no message of its kind has."""
-        kind, meta = encode(self._random.choice((Push(1, 0, 1), Seed(), PullRows((1, 1)))))
+        kind, meta = encode(self._random.choice((Push(1, 0, 1), Seed(), PullRows((1, 1)), Part(1, (0,)))))
         lengths = (1, 7, 1 << 20, 1 << 33, 60 << 30)
         digest = xxhash.xxh3_64(head := header(kind, len(meta), self._random.choice(lengths)) + meta)
         return head + framing._DIGEST.pack(digest.intdigest()) + self._bytes(64)
