@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import compress, product
 
 
 class Killed(BaseException):
@@ -16,12 +17,16 @@ class Content:
     flushed: bytes = b""
 
 
+Change = Callable[[dict[str, Content]], object]
+
+
 @dataclass
 class Disk:
     """A Storage (storage.py). ``stop_at``: the number of the operation that raises ``stop``."""
 
     names_now: dict[str, Content] = field(default_factory=dict)
     names_flushed: dict[str, Content] = field(default_factory=dict)
+    unflushed: list[Change] = field(default_factory=list)  # what was done to names since
     operations: int = 0
     stop_at: int = -1
     stop: type[BaseException] = Killed
@@ -35,6 +40,10 @@ class Disk:
     def names(self) -> list[str]:
         return sorted(self.names_now)
 
+    def _do(self, change: Change) -> None:
+        change(self.names_now)
+        self.unflushed.append(change)
+
     def read(self, name: str) -> bytes:
         return self.names_now[name].data
 
@@ -47,7 +56,8 @@ class Disk:
 
     def write(self, name: str, parts: Iterable[memoryview]) -> None:
         self._count()
-        content = self.names_now[name] = Content()
+        content = Content()
+        self._do(lambda names: names.update({name: content}))
         for part in parts:
             content.data += bytes(part[: len(part) // 2])
             self._count()  # half of a part is there
@@ -61,17 +71,20 @@ class Disk:
 
     def rename(self, old: str, new: str) -> None:
         self._count()
-        self.names_now[new] = self.names_now.pop(old)
+        content = self.names_now[old]
+        self._do(lambda names: (names.pop(old, None), names.update({new: content})))
         self._count()
 
     def remove(self, name: str) -> None:
         self._count()
-        del self.names_now[name]
+        assert name in self.names_now
+        self._do(lambda names: names.pop(name, None))
         self._count()
 
     def flush_names(self) -> None:
         self._count()
         self.names_flushed = dict(self.names_now)
+        self.unflushed.clear()
         self._count()
 
     # What a restarted process finds.
@@ -86,5 +99,15 @@ class Disk:
         return Disk({name: Content(data, data) for name, data in left.items()})
 
     def leftovers(self) -> list[Disk]:
-        cuts = [(names, data) for names in (False, True) for data in (False, True)]
-        return [self.after_kill(), *(self.after_power_cut(names_lost=n, data_lost=d) for n, d in cuts)]
+        return [self.after_kill(), *self._after_power_cuts()]
+
+    def _after_power_cuts(self) -> Iterator[Disk]:
+        """Of what was done to names since they were flushed, any part may have lasted: nobody has told the
+        system to keep the order."""
+        for lasts in product((False, True), repeat=len(self.unflushed)):
+            names = dict(self.names_flushed)
+            for change in compress(self.unflushed, lasts):
+                change(names)
+            for data_lost in (False, True):
+                left = {name: c.flushed if data_lost else c.data for name, c in names.items()}
+                yield Disk({name: Content(data, data) for name, data in left.items()})

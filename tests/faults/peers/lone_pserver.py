@@ -96,8 +96,7 @@ class Server:
         return int((self.shards()[0] / "statm").read_text().split()[1]) * 4096
 
     def peaks(self, of: Literal["VmHWM", "VmPeak"] = "VmHWM") -> np.ndarray:
-        """The most memory, in bytes, that each shard's process has had; VmPeak: that it has asked for, used or
-        not."""
+        """The most memory, in bytes, that each shard's process has had, or, as VmPeak, has asked for."""
         statuses = [(each / "status").read_text() for each in self.shards()]
         return np.array([int(re.findall(rf"{of}:\s+(\d+) kB", text)[0]) << 10 for text in statuses])
 

@@ -10,9 +10,9 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from paddle._pserver.errors import FrameError, FrameTooLarge
-from paddle._pserver.protocol.framing import pieces
-from paddle._pserver.protocol.messages import Answer, Goodbye, Pull, Request, encode
+from paddle._pserver.errors import ChecksumMismatch, FrameError, FrameTooLarge
+from paddle._pserver.protocol.framing import FrameReader, bytes_of, pieces
+from paddle._pserver.protocol.messages import Answer, Goodbye, Pull, Request, decode, encode
 from paddle._pserver.service import session as session_module
 from paddle._pserver.service.session import Session
 from paddle._pserver.shard.inlet import Inbound, Inlet
@@ -28,12 +28,14 @@ class Transport(asyncio.Transport):
         super().__init__()
         self.takes = takes
         self.written = 0
+        self.kept: list[Any] = []  # as it was given, which is sent later
         self.reading = True
         self.cut = asyncio.Event()
         self.session: Any = None
 
     def write(self, data: Any) -> None:
         self.written += len(data)
+        self.kept.append(data)
         if self.written > self.takes:
             self.session.pause_writing()
 
@@ -127,6 +129,38 @@ def test_who_asks_and_does_not_listen_is_not_read_from() -> None:
         assert not owner.errors
 
     played(act, takes=1 << 18)
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_values_that_may_change_are_sent_as_they_were_when_their_check_was_made(live: bool) -> None:
+    """Whoever sends may hold on to what the other side does not take at once."""
+
+    def act(session: Session, transport: Transport, owner: Owner) -> None:
+        session.send(Answer(0), [owner.answer], live=live)
+        owner.answer[:] = 7  # the next step
+        into = np.empty_like(owner.answer)
+        reader = FrameReader(lambda kind, meta, length: (decode(kind, meta), [bytes_of(into)]))
+        if not live:  # it was promised that they do not
+            with pytest.raises(ChecksumMismatch):
+                take(reader, b"".join(transport.kept))
+            return
+        assert take(reader, b"".join(transport.kept)) == Answer(0)
+        assert not into.any()
+
+    played(act, takes=1 << 40)
+
+
+def take(reader: FrameReader[Any], data: bytes) -> Any:
+    """The message that ``data`` bring."""
+    left = memoryview(data)
+    while left:
+        room = reader.buffers()[0]
+        size = min(room.nbytes, left.nbytes)
+        room[:size], left = left[:size], left[size:]
+        reader.received(size)
+        if (message := reader.message()) is not None:
+            return message
+    return None
 
 
 def test_who_is_closed_is_read_to_its_end_and_not_heard() -> None:

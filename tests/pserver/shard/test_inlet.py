@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.protocol.framing import FrameReader, bytes_of, pieces
 from paddle._pserver.protocol.messages import (
@@ -24,6 +25,7 @@ from paddle._pserver.protocol.messages import (
     Pull,
     PullRows,
     Push,
+    Remind,
     Request,
     Seed,
     Share,
@@ -125,6 +127,62 @@ def test_gradients_are_received_into_the_same_memory_every_time() -> None:
     assert first.gradient.dense[0].ctypes.data == second.gradient.dense[0].ctypes.data
     assert [len(rows.ids) for rows in first.gradient.rows] == [2]
     assert {type(first.message)} <= set(get_args(Request))
+
+
+def placed(inlet: Inlet, message: Request, length: int) -> tuple[Inbound, list[np.ndarray]]:
+    """What ``place`` gives, the memory of the body as bytes."""
+    kind, meta = encode(message)
+    inbound, views = inlet.place(kind, memoryview(meta), length)
+    return inbound, [np.frombuffer(view, np.uint8) for view in views]
+
+
+def assert_same_memory(views: list[np.ndarray], *arrays: np.ndarray) -> None:
+    """``views``, one after another, are the memory of ``arrays``, one after another."""
+    assert sum(view.nbytes for view in views) == sum(array.nbytes for array in arrays)
+    held = iter(array.reshape(-1).view(np.uint8) for array in arrays)
+    rest = np.empty(0, np.uint8)
+    for view in views:
+        while view.nbytes:
+            rest = rest if rest.nbytes else next(held)
+            size = min(view.nbytes, rest.nbytes)
+            assert view.ctypes.data == rest.ctypes.data
+            view, rest = view[size:], rest[size:]
+
+
+def test_initial_values_and_what_is_remembered_are_received_where_they_live() -> None:
+    talk = Talk(1, UpdateSpec(rule=RuleSpec(name="adagrad"), schedule=ScheduleSpec()))
+    talk.hello(0)
+    talk.declare(0)
+    inlet, tables = Inlet(talk.shard, 1), talk.shard.expecting(1).tables
+    assert_same_memory(placed(inlet, Seed(), 16)[1], tables.values)
+    assert_same_memory(placed(inlet, Seed("t"), 40)[1], tables.table("t").values)
+    for parameter in ("w", "t"):
+        slot = tables.slot(parameter, "square_sum")
+        assert slot is not None
+        remind = Remind(parameter=parameter, slot="square_sum")
+        assert_same_memory(placed(inlet, remind, slot.nbytes)[1], slot)
+
+
+def test_gradients_and_ids_are_received_where_they_are_applied_from() -> None:
+    inlet = Inlet(Talk(1).start().shard, 1)
+    inbound, views = placed(inlet, Push(1, 0, 1, (2,)), 16 + 2 * (8 + 8))
+    (rows,) = inbound.gradient.rows
+    assert_same_memory(views, *inbound.gradient.dense, rows.ids, rows.values)
+    inbound, views = placed(inlet, PullRows((3,)), 24)
+    assert_same_memory(views, *inbound.ids)
+
+
+def test_parts_are_received_where_the_push_that_ends_them_is_applied_from() -> None:
+    model = (ParameterSpec(name="w", shape=(4,)), ParameterSpec(name="v", shape=(3, 2)))
+    talk = Talk(1)
+    talk.hello(0)
+    talk.ask(0, Declare(model, talk.spec, 0, 1))
+    talk.ask(0, Seed())
+    inlet = Inlet(talk.shard, 1)
+    first, second = (4 * segment.size for segment in talk.shard.expecting(1).tables.layout.segments)
+    _, part = placed(inlet, Part(1, (1,)), second)
+    inbound, rest = placed(inlet, Push(1, 0, 1, parts=1), first)
+    assert_same_memory([*rest, *part], *inbound.gradient.dense)
 
 
 def test_a_frame_that_came_along_with_another_does_not_overwrite_its_gradient() -> None:

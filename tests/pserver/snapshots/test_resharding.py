@@ -219,6 +219,19 @@ def test_every_rule_goes_on_from_four_shards_on_one_and_back(rule: str) -> None:
     assert_equal(unbroken, many)
 
 
+def test_a_row_that_steps_passed_by_is_made_up_for_though_another_shard_has_forgotten_these_steps() -> None:
+    """A shard of which all rows were read needs no learning rates of the past; the others do."""
+    table = ParameterSpec(name="t", shape=(40, 2), sparse=True)
+    spec = update("momentum", l2_rate=0.05)
+    unbroken, old = cluster([table], spec, 1, 1), cluster([table], spec, 1, 2)
+    for each in (unbroken, old):
+        each.train(4)
+    old.models[1].tables.rows["t"].refresh()  # of the first shard that has rows
+    new = resharded(old, 1, 1)
+    found, expected = (each.models[1].tables.rows["t"].refresh() for each in (new, unbroken))
+    assert found.tobytes() == expected.tobytes()
+
+
 def test_a_new_job_goes_on_from_it_and_the_old_ones_trainers_are_stale() -> None:
     old = cluster(MODEL, update("sgd"), 2, 1)
     facts = Resharding(old.gathered()).facts(0, 3)

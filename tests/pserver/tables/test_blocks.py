@@ -53,6 +53,18 @@ def test_one_gradient_for_all_gives_the_bits_of_one_for_each(rule, options, aver
         np.testing.assert_array_equal(array, each.state()[name], err_msg=name)
 
 
+@pytest.mark.parametrize("is_one", [True, False])
+def test_each_goes_by_its_own_learning_rate(is_one: bool) -> None:
+    update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=0.25))
+    layout = dense_layout(PARAMETERS, 0, 1)
+    made = Tables(update, layout, [])
+    whole = np.full(layout.size, 0.0625, np.float32)
+    pieces = [whole[segment.span] for segment in layout.segments]
+    made.apply([Gradient(pieces, (), whole if is_one else None)], samples=1, passes=0, step=1)
+    moved = {s.parameter.name: set((-64 * made.values[s.span]).tolist()) for s in layout.segments}
+    assert moved == {p.name: {p.learning_rate} for p in PARAMETERS}
+
+
 def test_those_updated_alike_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     from paddle._engine.rules.vector import Vector
 
