@@ -45,10 +45,12 @@ class Disk:
         self.unflushed.append(change)
 
     def read(self, name: str) -> bytes:
+        if name not in self.names_now:
+            raise FileNotFoundError(2, "No such file or directory", name)
         return self.names_now[name].data
 
     def view(self, name: str) -> memoryview:
-        return memoryview(self.names_now[name].data)
+        return memoryview(self.read(name))
 
     def reader(self, name: str) -> Callable[[int, int], bytes]:
         data = self.names_now[name].data

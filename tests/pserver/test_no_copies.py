@@ -183,6 +183,21 @@ def test_rows_of_a_batch_are_sent_from_the_one_copy_in_which_each_id_is_once(
     exchange.close()
 
 
+def test_at_the_end_of_a_pass_values_go_from_where_they_live_to_where_they_are_used(
+    start_pservers: Start, taps: Taps
+) -> None:
+    pservers, (trainer, shard) = start_pservers(1, 1, 1), taps
+    exchange = pservers.exchange(0)
+    arrays = exchange.start(MODEL, update(), values())
+    for tap in taps:
+        tap.clear()
+    exchange.end_pass(0)
+    live = kept(pservers)[0].values
+    assert shard.sent_from(live) == live.nbytes
+    assert trainer.has_received(arrays["w"], arrays["v"])
+    exchange.close()
+
+
 def test_a_table_goes_from_where_it_lives_to_where_it_is_used(start_pservers: Start, taps: Taps) -> None:
     pservers, (trainer, shard) = start_pservers(1, 1, 1), taps
     exchange = pservers.exchange(0)

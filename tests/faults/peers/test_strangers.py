@@ -7,6 +7,7 @@ import contextlib
 import http.client
 import os
 import re
+import resource
 import signal
 import socket
 import time
@@ -250,7 +251,9 @@ def test_no_process_of_a_job_that_is_started_by_hand_shows_the_token(tmp_path: P
         (tmp_path / "end").touch()
         trained = trains.communicate(timeout=PATIENCE_S)[0]
         assert trains.returncode == 0, trained
-        os.kill(int(running.shards()[0].name), signal.SIGABRT)
+        shard = int(running.shards()[0].name)
+        resource.prlimit(shard, resource.RLIMIT_CORE, (0, 0))  # its memory has the token
+        os.kill(shard, signal.SIGABRT)
         assert running.process.wait(PATIENCE_S) == 128 + signal.SIGABRT
         logged = running.log.read_text()
     told = running.token_file.encode()

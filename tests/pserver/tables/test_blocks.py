@@ -55,14 +55,17 @@ def test_one_gradient_for_all_gives_the_bits_of_one_for_each(rule, options, aver
 
 @pytest.mark.parametrize("is_one", [True, False])
 def test_each_goes_by_its_own_learning_rate(is_one: bool) -> None:
+    """Alone, or with neighbours that have the same."""
+    rates = {"a": 1.0, "b": 0.5, "c": 0.5, "d": 0.25}
+    parameters = [ParameterSpec(name=name, shape=(3,), learning_rate=rate) for name, rate in rates.items()]
     update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=0.25))
-    layout = dense_layout(PARAMETERS, 0, 1)
+    layout = dense_layout(parameters, 0, 1)
     made = Tables(update, layout, [])
     whole = np.full(layout.size, 0.0625, np.float32)
     pieces = [whole[segment.span] for segment in layout.segments]
     made.apply([Gradient(pieces, (), whole if is_one else None)], samples=1, passes=0, step=1)
     moved = {s.parameter.name: set((-64 * made.values[s.span]).tolist()) for s in layout.segments}
-    assert moved == {p.name: {p.learning_rate} for p in PARAMETERS}
+    assert moved == {name: {rate} for name, rate in rates.items()}
 
 
 def test_those_updated_alike_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
