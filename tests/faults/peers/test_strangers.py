@@ -112,7 +112,7 @@ def test_no_token_another_one_and_an_old_proof_are_refused_and_counted(tmp_path:
         assert denied(running) == {"wrong_proof": 1}
         with Caller(running) as caller, Caller(running, ELSEWHERE) as other:
             said = caller.proof(running.secret)
-            assert other.ask(said).status == 403, "a challenge is whose who asked for it"
+            assert other.ask(said).status == 403, "a challenge is for whoever asked"
             said = caller.proof(running.secret)
             assert caller.ask(f"{said}x").status == 403
             assert caller.ask(f"{SCHEME} nonce=-1").status == 403
