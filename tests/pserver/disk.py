@@ -53,7 +53,7 @@ class Disk:
         return memoryview(self.read(name))
 
     def reader(self, name: str) -> Callable[[int, int], bytes]:
-        data = self.names_now[name].data
+        data = self.read(name)
         return lambda first, size: data[first : first + size]
 
     def write(self, name: str, parts: Iterable[memoryview]) -> None:
