@@ -17,7 +17,8 @@ import numpy as np
 from paddle._pserver.service import relay
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.tables.frozen import Frozen
-from paddle._pserver.tables.tables import Tables
+from paddle._pserver.tables.streamed import Array
+from paddle._pserver.tables.tables import Cut, Tables
 
 EVERY = 5  # steps of a shard
 SLOW_S = 0.001  # until the next piece of a table is taken
@@ -46,12 +47,13 @@ def _apply(times: Callable[[int], int]) -> None:
 def torn() -> None:
     """A snapshot has the counts of one moment and the values of another."""
     cut = Tables.cut
-    first: dict[int, dict[str, np.ndarray]] = {}
+    first: dict[int, dict[str, Array]] = {}
 
-    def mistaken(self: Tables) -> dict[str, np.ndarray]:
-        return first.setdefault(id(self), cut(self))
+    def mistaken(self: Tables, *, may_stand: bool) -> Cut:
+        made = cut(self, may_stand=may_stand)
+        return made._replace(arrays=first.setdefault(id(self), made.arrays))
 
-    Tables.cut = mistaken  # type: ignore[method-assign]
+    Tables.cut = mistaken  # type: ignore[method-assign, assignment]
 
 
 def back() -> None:
