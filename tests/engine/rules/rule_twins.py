@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle._engine.penalties import Penalties
 
-RHO, EPSILON, BETA1, BETA2 = 0.9, 1e-6, 0.8, 0.99
+RHO, EPSILON, BETA1, BETA2 = 0.9, 1e-2, 0.8, 0.99
 OPTIONS = {
     "sgd": {},
     "momentum": {"momentum": 0.0},

@@ -56,6 +56,11 @@ class PackedTable:
         """Bytes of these and their state."""
         return sum(array.nbytes for array in self.state().values())
 
+    @property
+    def moves_idle_rows(self) -> bool:
+        """Whether steps that pass a row by change it."""
+        return self._rule.changes_idle_rows(self._penalties)
+
     def state(self) -> dict[str, np.ndarray]:
         """See :meth:`Tables.state`."""
         counted = {"last_step": self._last_step, "rates": self._rates.state()}
@@ -95,7 +100,7 @@ class PackedTable:
 
     def current(self, name: str) -> np.ndarray | None:
         """The same of all rows up to date, while they stay as they are."""
-        if name not in self._rule.slots or not self._rule.changes_idle_rows(self._penalties):
+        if name not in self._rule.slots or not self.moves_idle_rows:
             return self.slot(name)
         at = self._rule.slots.index(name)
         values, slots, last_step = self.values.copy(), [s.copy() for s in self._slots], self._last_step.copy()
@@ -148,7 +153,7 @@ class PackedTable:
 
     def _make_up(self, local: np.ndarray | None) -> None:
         rule, penalties = self._rule, self._penalties
-        if rule.changes_idle_rows(penalties):
+        if self.moves_idle_rows:
             self._spare(local)
         rule.catch_up(self.values, local, self._slots, self._last_step, self._rates, penalties, self._step)
 

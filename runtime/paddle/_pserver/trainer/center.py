@@ -21,6 +21,10 @@ class Own(Remembering, Protocol):
         """Give rows of an open table, each id once, other values; what their rule remembers stays."""
         ...
 
+    def moves_idle_rows(self, table: str) -> bool:
+        """Whether steps that pass a row of it by change it."""
+        ...
+
 
 class Center(Remembering, Protocol):
     """What trainers share, as one that updates by itself reaches it."""

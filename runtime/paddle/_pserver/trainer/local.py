@@ -249,6 +249,10 @@ class LocalExchange:
         """Have these rows of an open table; see HashTable."""
         self._tables.open_table(name).take(rows)
 
+    def moves_idle_rows(self, table: str) -> bool:
+        """See Own."""
+        return self._tables.table(table).moves_idle_rows
+
     def remembered(self, parameter: str, slot: str) -> np.ndarray | None:
         """See Remembering."""
         shape = next((p.shape for p in self._parameters if p.name == parameter and not p.is_open), None)

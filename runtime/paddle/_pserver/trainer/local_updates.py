@@ -11,7 +11,8 @@ r = delta_add_rate, one meeting is::
 Of sparse tables a meeting is about the rows that batches touched since the last one, and about those that the
 others have changed (changes.py). Of an open table a trainer has the rows that its batches have named: it
 takes up a row as the center has it, and makes nothing of changes in rows that it has never met. The rule, its
-state, its schedule and what becomes of idle rows are the trainer's own.
+state, its schedule and what becomes of idle rows are the trainer's own; what steps made of a row that they
+passed by counts before the row is pushed, or becomes another.
 
 Guarantee: what a trainer moved is in exactly one push. At the end of a pass, and when parameters are fetched,
 the arrays hold the center's parameters, equal for all that end the pass; a trainer goes on from its own. What
@@ -49,8 +50,9 @@ class LocalUpdates:
         self._mine: Mapping[str, np.ndarray] = {}
         self._shared: Mapping[str, np.ndarray] = {}
         self._heights: dict[str, int] = {}  # of sparse tables that have one
+        self._rolling: set[str] = set()  # of these, where steps that pass a row by change it
         self._known: dict[str, KnownRows] = {}  # of open tables
-        self._pushed: dict[str, np.ndarray] = {}  # their rows, until what became of them is heard
+        self._pushed: dict[str, np.ndarray] = {}  # rows of both, until what became of them is heard
         self._is_shown = False  # whether others see the center's
         self._touched: dict[str, list[np.ndarray]] = {}  # rows of open tables, since the last meeting
         self._marked: dict[str, np.ndarray] = {}  # the same of tables that have a height: whether each was
@@ -70,6 +72,7 @@ class LocalUpdates:
         self._shared = self._center.start([added(p) for p in parameters], adding(update), values)
         self._center.fetch()
         self._mine = self._own.start(parameters, replace(update, average=None), self._shared)
+        self._rolling = {name for name in self._heights if self._own.moves_idle_rows(name)}
         return self._mine
 
     def prefetch(self, rows: Mapping[str, np.ndarray]) -> None:
@@ -153,6 +156,9 @@ class LocalUpdates:
         mine, shared, marked = self._mine[name], self._shared[name], self._marked[name]
         ids = np.flatnonzero(marked)
         marked[ids] = False
+        if name in self._rolling:
+            self._own.prefetch({name: ids})
+            self._pushed[name] = ids
         given = np.empty((len(ids), mine.shape[1]), np.float32)
         _drifts().give_up(mine, shared, ids, self._pull, self._share, given)
         return SparseRows(ids, given, self._heights[name])
@@ -197,26 +203,37 @@ class LocalUpdates:
             if name in self._known:
                 self._hear_open_rows(name, rows)
                 continue
-            mine, shared, ids = self._mine[name], self._shared[name], rows.ids
+            mine, shared, ids, values = self._mine[name], self._shared[name], rows.ids, rows.values
             if len(ids) and not 0 <= ids.min() <= ids.max() < len(mine):
                 raise ExchangeError(
                     f"a shard tells of changed rows of {name!r}, which has rows 0 to {len(mine) - 1}"
                 )
+            if name in self._rolling and self._mode.name != "elastic_average":
+                is_news = self._is_news(name, rows, shared[ids])
+                ids, values = ids[is_news], values[is_news]
+                self._own.prefetch({name: ids})
             if self._mode.name == "geo":
-                _drifts().follow(mine, shared, ids, rows.values)
+                _drifts().follow(mine, shared, ids, values)
                 continue
             if self._mode.name == "average":
-                mine[ids] = rows.values
-            shared[ids] = rows.values
+                mine[ids] = values
+            shared[ids] = values
 
-    def _hear_open_rows(self, name: str, rows: SparseRows) -> None:
+    def _is_news(self, name: str, rows: SparseRows, before: np.ndarray) -> np.ndarray:
         """A shard that was started again tells of all rows. Those that are as they were are left alone: even
         to look at a row makes up for its idle steps, sooner than if nothing had happened."""
+        changed: np.ndarray = (rows.values != before).any(axis=1)
+        return changed | np.isin(rows.ids, self._pushed.get(name, rows.ids[:0]))
+
+    def _hear_open_rows(self, name: str, rows: SparseRows) -> None:
         known = self._known[name]
         has = known.has(rows.ids)
-        met, values = rows.ids[has], rows.values[has]
-        is_news = (values != known.get(met)).any(axis=1) | np.isin(met, self._pushed.get(name, met[:0]))
-        ids, values = met[is_news], values[is_news]
+        met = SparseRows(rows.ids[has], rows.values[has], OPEN)
+        if self._mode.name == "elastic_average":
+            known.put(met.ids, met.values)
+            return
+        is_news = self._is_news(name, met, known.get(met.ids))
+        ids, values = met.ids[is_news], met.values[is_news]
         mine = self._moved_by(self._own_rows(name, ids), known.get(ids), values)
         self._own.put(name, SparseRows(ids, mine, OPEN))
         known.put(ids, values)
