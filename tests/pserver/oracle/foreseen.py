@@ -46,7 +46,7 @@ class Foreseen:
                     rows[key] = rows.get(key, 0) + row
             else:
                 gradients[name] = {0: given.astype(np.float64)}
-        ids = {p.name: sorted(gradients[p.name]) for p in self.job.model if p.sparse}
+        ids = {name: rows.tolist() for name, rows in self.job.rows(place).items()}
         rows_seen = self.reference.look(id, ids)
         self.sights[id].append(
             {name: np.array([rows[key] for key in ids[name]]) for name, rows in rows_seen.items()}

@@ -67,6 +67,16 @@ class Job:
                 found[p.name] = random.standard_normal(p.shape).astype(np.float32)
         return found
 
+    def rows(self, place: int) -> dict[str, np.ndarray]:
+        """Those of tables that a batch looks at, each once: more than its gradient is of."""
+        random, batch = np.random.default_rng(place + 50), self.batch(place)
+        found = {}
+        for p in self.model:
+            if isinstance(gradient := batch[p.name], SparseRows):
+                more = random.integers(-3, 4, 1) << 40 if p.is_open else random.integers(0, p.shape[0], 1)
+                found[p.name] = np.unique(np.concatenate([gradient.ids, more]))
+        return found
+
     def reference(self) -> Served | Alone:
         """Before the first step."""
         values: dict[str, Rows] = {

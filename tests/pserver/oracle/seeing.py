@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from paddle._engine.exchange import Exchange
-from paddle._engine.rows import SparseRows
 from paddle._pserver.trainer.trainer_modes import in_mode
 
 from ..conftest import Pservers
@@ -28,8 +27,7 @@ class Seeing:
         if what == "fetch":
             self.fetch()
             return
-        gradients = self.job.batch(place)
-        ids = {name: np.unique(g.ids) for name, g in gradients.items() if isinstance(g, SparseRows)}
+        ids = self.job.rows(place)
         packed = {name: ids[name] for name in ids if name in self.arrays}
         self.exchange.prefetch(packed)
         rows = {name: self.arrays[name][mine] for name, mine in packed.items()}
@@ -37,7 +35,7 @@ class Seeing:
         if opened:
             rows |= self.exchange.lookup(opened, training=True)
         self.sights.append(rows)
-        dropped = self.exchange.step(gradients, samples(place)).dropped > 0
+        dropped = self.exchange.step(self.job.batch(place), samples(place)).dropped > 0
         dense = {p.name: self.arrays[p.name].copy() for p in DENSE}
         self.sights.append({**dense, "dropped": np.array(dropped)})
 
