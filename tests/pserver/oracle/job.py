@@ -61,10 +61,10 @@ class Job:
         for p in self.model:
             if p.sparse:
                 ids = random.integers(-3, 4, 3) << 40 if p.is_open else random.integers(0, p.shape[0], 3)
-                values = random.standard_normal((3, p.shape[1])).astype(np.float32)
+                values = random.normal(0, 0.5, (3, p.shape[1])).astype(np.float32)
                 found[p.name] = SparseRows(ids, values, p.shape[0])
             else:
-                found[p.name] = random.standard_normal(p.shape).astype(np.float32)
+                found[p.name] = random.normal(0, 0.5, p.shape).astype(np.float32)
         return found
 
     def rows(self, place: int) -> dict[str, np.ndarray]:

@@ -96,21 +96,22 @@ MODES: dict[str, Cell] = {
 
 SCHEDULES: list[tuple[ScheduleSpec, Rate]] = [
     (
-        ScheduleSpec(name="poly", learning_rate=0.1, decay_a=0.05, decay_b=0.5),
-        lambda samples, passes, steps: 0.1 * (1 + 0.05 * samples) ** -0.5,
+        ScheduleSpec(name="poly", learning_rate=0.3, decay_a=0.05, decay_b=0.5),
+        lambda samples, passes, steps: 0.3 * (1 + 0.05 * samples) ** -0.5,
     ),
     (
         ScheduleSpec(
-            name="inverse_time_decay", learning_rate=0.1, options={"decay_steps": 4, "decay_rate": 0.5}
+            name="inverse_time_decay", learning_rate=0.3, options={"decay_steps": 4, "decay_rate": 0.5}
         ),
-        lambda samples, passes, steps: 0.1 / (1 + 0.5 * steps / 4),
+        lambda samples, passes, steps: 0.3 / (1 + 0.5 * steps / 4),
     ),
     (
-        ScheduleSpec(name="pass_manual", learning_rate=0.1, args="0:1.0,1:0.25"),
-        lambda samples, passes, steps: 0.1 if passes <= 0 else 0.025,
+        ScheduleSpec(name="pass_manual", learning_rate=0.3, args="0:1.0,1:0.25"),
+        lambda samples, passes, steps: 0.3 if passes <= 0 else 0.075,
     ),
 ]
-PENALTIES = [Penalties(), Penalties(l2=0.05), Penalties(l1=0.01, l2=0.05, clip=1.0)]
+# Moves are longer than what clips gradients: servers that add moves must not clip them.
+PENALTIES = [Penalties(), Penalties(l2=0.05), Penalties(l1=0.01, l2=0.05, clip=0.25)]
 AVERAGE = AverageSpec(window=0.5, min_window=2, max_window=5)
 
 OWN: dict[str, Any] = {
@@ -118,7 +119,7 @@ OWN: dict[str, Any] = {
     "momentum": 0.3,
     "l1_rate": 0.0,
     "l2_rate": 0.03,
-    "gradient_clipping_threshold": 0.7,
+    "gradient_clipping_threshold": 0.3,
 }
 ROWS = RowsSpec(initial=RowInitial("uniform", -1.0, 1.0), seed=3)
 DENSE = (

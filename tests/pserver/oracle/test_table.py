@@ -3,12 +3,13 @@ reference foresees, event by event."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paddle._engine import rules
@@ -29,6 +30,8 @@ FIRST: list[Event] = [
 ]
 SECOND: list[Event] = [(1, "step"), (0, "step"), (0, "step"), (1, "fetch"), (0, "step"), (0, "step")]
 PASSES = st.tuples(st.permutations(FIRST), st.permutations(SECOND))
+SOUGHT = 1 if "CI" in os.environ else 3
+"""New orders of events in each cell: there, none but the one that the cell has."""
 
 
 def assert_close(found: list[Sight], expected: list[Sight], who: int) -> None:
@@ -42,14 +45,17 @@ def assert_close(found: list[Sight], expected: list[Sight], who: int) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("mode", MODES)
+@example(passes=(FIRST, SECOND), is_averaged=True)
 @given(passes=PASSES, is_averaged=st.booleans())
-@settings(one_fixture_for_all, max_examples=2)
+@settings(one_fixture_for_all, max_examples=SOUGHT)
 def test_trainers_see_what_their_mode_and_their_rule_promise(
     start_pservers: Start, mode: str, rule: str, passes: tuple[list[Event], list[Event]], is_averaged: bool
 ) -> None:
-    job = Job(MODES[mode], RULES[rule], turn(mode, rule), is_averaged=is_averaged)
+    place = turn(mode, rule)
+    job = Job(MODES[mode], RULES[rule], place, is_averaged=is_averaged)
+    events = [given[place % len(given) :] + given[: place % len(given)] for given in passes]
     pservers = start_pservers(ports_num_for_sparse=1, num_gradient_servers=TRAINERS)
-    both = zip(trained(pservers, job, passes), foreseen(job, passes), strict=True)
+    both = zip(trained(pservers, job, events), foreseen(job, events), strict=True)
     for who, (found, expected) in enumerate(both):
         assert_close(found, expected, who)
 
