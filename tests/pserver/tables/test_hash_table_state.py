@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.entry import Entry
+from paddle._engine.rows import TableRows
 from paddle._engine.rules import RULES
 from paddle._pserver.tables.gradient import Rows
 
@@ -22,6 +23,18 @@ from ..hashed import (
     table,
     update,
 )
+
+
+def test_a_row_that_is_given_values_has_made_up_for_the_steps_before_it():
+    made, ids = table(how=update("sgd", l2_rate=0.1)), int64([3, 5])
+    made.gather(ids)
+    for step in range(1, 6):
+        made.apply([Rows(ids[1:], normal(step, 1))], None, RATE, step)
+    given_values = normal(9, 2)
+    made.take(TableRows(ids, given_values))
+    np.testing.assert_array_equal(made.peek(ids), given_values)
+    made.apply([Rows(ids[1:], normal(6, 1))], None, RATE, 6)
+    np.testing.assert_allclose(made.peek(ids[:1]), given_values[:1] * (1 - 0.1 * RATE), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from paddle._engine.errors import ExchangeError
-from paddle._engine.exchange import ParameterSpec
-from paddle._engine.rows import SparseRows
+from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.trainer import given
 from paddle._pserver.trainer.local import LocalExchange
 
@@ -36,6 +36,27 @@ def test_the_parameters_are_the_shards_own_values() -> None:
     before = arrays["w"].copy()
     exchange.step(GRADIENTS, samples=4)
     assert (arrays["w"] != before).all()
+
+
+@pytest.mark.parametrize(
+    "tables", [(), (ParameterSpec(name="t", shape=(OPEN, 2), sparse=True, rows=RowsSpec()),)]
+)
+def test_a_schedule_by_passes_goes_by_the_pass_that_is_begun(tables: tuple[ParameterSpec, ...]) -> None:
+    """Also where a process takes another's place, which had ended those before."""
+    schedule = ScheduleSpec(name="pass_manual", learning_rate=1.0, args="0:1.0,1:0.5,2:0.25")
+    exchange = LocalExchange()
+    spec = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=schedule)
+    w = exchange.start([ParameterSpec(name="w", shape=(1,)), *tables], spec, {"w": np.zeros(1, np.float32)})[
+        "w"
+    ]
+    rows = {p.name: SparseRows(np.array([1]), np.ones((1, 2), np.float32), OPEN) for p in tables}
+    moved = []
+    for pass_id in (1, 2):
+        exchange.begin_pass(pass_id)
+        before = float(w[0])
+        exchange.step({"w": np.ones(1, np.float32), **rows}, samples=1)
+        moved.append(before - float(w[0]))
+    assert moved == [0.5, 0.25]
 
 
 def test_a_parameter_that_ends_within_a_cache_line_puts_no_other_into_one() -> None:

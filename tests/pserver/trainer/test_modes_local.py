@@ -311,6 +311,17 @@ def test_the_number_of_shards_changes_no_bit(start_pservers: Start, name: Any, i
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("name", ["geo", "average", "elastic_average"])
+def test_shards_count_each_sample_once(start_pservers: Start, name: Any) -> None:
+    pservers = start_pservers(ports_num=1, ports_num_for_sparse=1)
+    ((exchange, _),) = joined(pservers, ModeSpec(name=name, k_steps=2))
+    for samples in (1, 2, 4, 8, 16):
+        exchange.step(gradient((1, [0])), samples=samples)
+    exchange.end_pass(0)
+    assert [hub.shard.clocks.samples for hub in pservers.hubs] == [31, 31]
+    exchange.close()
+
+
 def test_one_trainer_that_averages_with_itself_trains_as_if_it_were_alone(start_pservers: Start) -> None:
     mode = ModeSpec(name="average", k_steps=3)
     pservers = start_pservers(ports_num=2, ports_num_for_sparse=1)
