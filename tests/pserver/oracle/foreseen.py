@@ -77,15 +77,18 @@ class Foreseen:
                 todo[id].append((100 * number + place, what))
             self.ending.clear()
             while any(todo.values()):
-                meeting = [id for id in todo if self.until_it_waits(id, todo[id])]
-                if meeting:
-                    self.reference.meet(*meeting)
-                for id in meeting:
-                    if id not in self.ending:
-                        self.sights[id][-1] |= self.reference.dense(id)
+                self.until_they_meet(todo)
             self.reference.end_pass()
             for id in range(TRAINERS):
                 self.fetch(id)
+
+    def until_they_meet(self, todo: dict[int, list[tuple[int, str]]]) -> None:
+        meeting = [id for id in todo if self.until_it_waits(id, todo[id])]
+        if meeting:
+            self.reference.meet(*meeting)
+        for id in meeting:
+            if id not in self.ending:
+                self.sights[id][-1] |= self.reference.dense(id)
 
     def until_it_waits(self, id: int, todo: list[tuple[int, str]]) -> bool:
         """Whether it does; one that has no more steps does where what it has done is pushed as its pass

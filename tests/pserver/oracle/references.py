@@ -166,16 +166,19 @@ class Alone:
         rate = 1.0 if self.mode.name == "geo" else self.mode.delta_add_rate
         share = rate / (len(ids) if is_mean else len(self.own))
         self.center.apply(total(list(parts.values()), -share), 1)
+        pull = rate / len(self.own) if self.mode.name == "elastic_average" else 0.0
         for id, moved in parts.items():
             for name, rows in moved.items():
-                for key, move in rows.items():
-                    self.known[id][name][key] = self.known[id][name][key] + share * move
-                    if self.mode.name == "elastic_average":
-                        self.own[id].rows[name][key].twin.w -= rate / len(self.own) * move
-            self.steps[id] = 0
-        for id, moved in parts.items():
+                self.give(id, name, rows, share, pull)
             self.hear(id, moved)
+            self.steps[id] = 0
         return False
+
+    def give(self, id: int, name: str, rows: Rows, share: float, pull: float) -> None:
+        """What it has told counts for it as known, and draws it back."""
+        for key, move in rows.items():
+            self.known[id][name][key] = self.known[id][name][key] + share * move
+            self.own[id].rows[name][key].twin.w -= pull * move
 
     def moved(self, id: int) -> dict[str, Rows]:
         """All that is dense, and the rows that were touched."""
