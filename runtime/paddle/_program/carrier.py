@@ -348,10 +348,17 @@ def _tell_of(address: str, port: int, trainers: int, *, is_open: bool) -> None:
 def _snapshots(name: str) -> SnapshotOptions | None:
     """Those that the environment asks for."""
     from paddle._launch.environ import snapshots
+    from paddle._pserver.memory import memory
     from paddle._pserver.options import SnapshotOptions, of_mib
 
     if not (told := snapshots(os.environ)):
         return None
+    memory_bytes, limit_bytes = of_mib(told["snapshot_memory"]), memory.limit_bytes()
+    if memory_bytes is not None and memory_bytes >= limit_bytes:
+        raise ValueError(
+            f"PADDLE_SNAPSHOT_MEMORY={told['snapshot_memory']} leaves nothing for parameters: there are "
+            f"{limit_bytes >> 20} MiB for both here"
+        )
     folder = Path(told["snapshot_dir"], name)
     folder.mkdir(parents=True, exist_ok=True)
     return SnapshotOptions(
@@ -359,7 +366,7 @@ def _snapshots(name: str) -> SnapshotOptions | None:
         period=told["snapshot_period"],
         interval_s=told["snapshot_interval"],
         keep=told["snapshot_keep"],
-        memory_bytes=of_mib(told["snapshot_memory"]),
+        memory_bytes=memory_bytes,
     )
 
 

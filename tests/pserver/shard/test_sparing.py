@@ -87,7 +87,7 @@ def restored_of(talk: Talk) -> Facts:
     assert model is not None
     written = cut(model, talk.shard.clocks, talk.shard.roster, is_regular=True)
     data = b"".join(encoded(written.facts, written.arrays))
-    return decoded(lambda first, size: data[first : first + size], is_regular=True).facts
+    return decoded(lambda first, size: data[first : first + size], len(data), is_regular=True).facts
 
 
 def left_out(**options: Any) -> Talk:

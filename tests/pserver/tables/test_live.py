@@ -108,3 +108,17 @@ def test_whom_nobody_reads_costs_nothing_and_spoils_nothing() -> None:
     second, _ = of.cut(may_stand=True)
     was = of.state()
     assert all(whole(array).tobytes() == was[name].tobytes() for name, array in second.items())
+
+
+def test_what_stands_is_not_copied_without_limit() -> None:
+    """A table's rows could be kept aside as they change, but there is no room for that."""
+    model = (MODEL[2], OPEN_TABLE)
+    of = Tables(update("adam"), dense_layout(model, 0, 1), row_ranges(model, 0, 1), cut_bytes=lambda left: 0)
+    step(of, 1)
+    arrays, room = of.cut(may_stand=True)
+    noted = room._taken
+    step(of, 2)
+    assert noted < room._taken < noted + 4096
+    for name in ("values/t", "values/o"):
+        with pytest.raises(OSError, match="rows that changed meanwhile could not be kept"):
+            whole(arrays[name])

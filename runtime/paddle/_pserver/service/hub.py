@@ -108,6 +108,7 @@ class Hub:
     def received(self, session: Session, inbound: Inbound) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
         if self._standing.room is not None and self._standing.holds(session, inbound):
+            self._inlets[session.id].is_closed = True
             return
         message = inbound.message
         if inbound.decode is not None:
@@ -123,6 +124,7 @@ class Hub:
 
     def _deal(self, session: Session, inbound: Inbound) -> None:
         """With what had to wait."""
+        self._inlets[session.id].is_closed = False
         try:
             self.received(session, inbound)
         except FrameError as error:
@@ -245,9 +247,12 @@ class Hub:
 
     def _tick(self) -> None:
         try:
-            now, self.shard.barrier.stands = self._clock.now(), self._standing.is_so
+            now = self._clock.now()
+            self.shard.barrier.stand(self._standing.is_so, now)
             self._do(self.shard.tick(now))
-            for session in self._standing.waiting(now):
+            asked = {self.shard.roster.trainers[id].session for id in self.shard.barrier.waiting}
+            others = [session for id, session in self._sessions.items() if id in asked]
+            for session in self._standing.waiting(others, now):
                 session.send(Waiting(WORD))
             self._meter.look(self.shard.clocks.version, self.shard.clocks.samples, time.monotonic())
             self._watch.look_at_clock(self.shard, self._clock.now())
@@ -270,6 +275,7 @@ class Hub:
         error, began, version = None, time.monotonic(), state.facts.version
         try:
             read = relayed(state, asyncio.get_running_loop(), self._meter.worked, self._was_read)
+            del state  # what was read is needed no more, though it is not on the disk yet
             await asyncio.to_thread(self._kept.save, read)
             took, stood = time.monotonic() - began, self._standing.stood_s
             told = f"{took:.1f} s" + f", {stood:.1f} s of them without a step" * bool(stood)
@@ -278,8 +284,8 @@ class Hub:
             error = str(failure) or "no memory"
         except Exception as failure:
             return self.failed(failure)
+        del read  # the next one may be cut as soon as this one is over, and its memory is needed then
         self._was_read()
-        del state, read  # the next one may be cut as soon as this one is over, and its memory is needed then
         try:
             self._do(self.shard.saved(error, now=self._clock.now()))
         except Exception as failure:

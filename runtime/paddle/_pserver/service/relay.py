@@ -24,41 +24,43 @@ def relayed(
     read: Callable[[], None],
 ) -> State:
     """The same state, to be read in another thread while ``loop`` runs, once. ``worked`` hears for how many
-    seconds each piece kept that from all else; ``read`` is called there once there is no more."""
-    unread = {name for name, array in state.arrays.items() if isinstance(array, Streamed)}
+    seconds each piece kept that from all else; ``read`` is called there once there is no more. An array that
+    was read is let go of."""
+    unread = {name: array for name, array in state.arrays.items() if isinstance(array, Streamed)}
 
     def was_read(name: str) -> None:
-        unread.discard(name)
+        del unread[name]
         if not unread:
             read()
 
-    arrays = {name: _relayed(name, array, loop, worked, was_read) for name, array in state.arrays.items()}
-    return replace(state, arrays=arrays)
+    def relay(name: str, array: Array) -> Array:
+        if not isinstance(array, Streamed):
+            return array
+        return Streamed(
+            array.dtype, array.shape, lambda: _pieces(unread[name], loop, worked, lambda: was_read(name))
+        )
+
+    return replace(state, arrays={name: relay(name, array) for name, array in state.arrays.items()})
 
 
-def _relayed(
-    name: str,
-    array: Array,
+def _pieces(
+    array: Streamed,
     loop: asyncio.AbstractEventLoop,
     worked: Callable[[float], None],
-    was_read: Callable[[str], None],
-) -> Array:
-    if not isinstance(array, Streamed):
-        return array
+    was_read: Callable[[], None],
+) -> Iterator[np.ndarray]:
+    here = array.pieces()
+    del array  # whoever has it keeps the tables from forgetting it
 
-    async def next_of(here: Iterator[np.ndarray]) -> np.ndarray | None:
+    async def following() -> np.ndarray | None:
         began = time.monotonic()
         try:
             piece = next(here, None)
         finally:
             worked(time.monotonic() - began)
         if piece is None:
-            was_read(name)
+            was_read()
         return piece
 
-    def pieces() -> Iterator[np.ndarray]:
-        here = array.pieces()
-        while (piece := asyncio.run_coroutine_threadsafe(next_of(here), loop).result()) is not None:
-            yield piece
-
-    return Streamed(array.dtype, array.shape, pieces)
+    while (piece := asyncio.run_coroutine_threadsafe(following(), loop).result()) is not None:
+        yield piece

@@ -1,9 +1,9 @@
 """Standing: what trainers ask waits while a shard's state is read where it lies.
 
 A state for whose copy there is no memory is read as it is, and what changes it has to wait for that: it is
-dealt with when the last piece was read, in the order in which it came. Until then its trainer hears from time
-to time that it waits, and for what. All else goes on: who asks what changes nothing is answered, and so is
-whoever comes to look.
+dealt with when the last piece was read, in the order in which it came. Until then everybody who waits for an
+answer of this shard hears from time to time what for. All else goes on: who comes, fails or says goodbye is
+heard, and so is whoever comes to look.
 
 It must never know a value. Guarantee: what a trainer asked is dealt with once, or its connection is gone.
 """
@@ -11,14 +11,13 @@ It must never know a value. Guarantee: what a trainer asked is dealt with once, 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.messages import (
     CountChanges,
     EndPass,
     Export,
-    Goodbye,
     Pull,
     PullChanges,
     PullRows,
@@ -30,7 +29,7 @@ from paddle._pserver.shard.inlet import Inbound
 from paddle._pserver.shard.saving import WORD_S
 from paddle._pserver.tables.cut_room import CutRoom
 
-_CHANGING = (Push, PullRows, Pull, EndPass, Export, Recall, CountChanges, PullChanges, Goodbye)
+_CHANGING = (Push, PullRows, Pull, EndPass, Export, Recall, CountChanges, PullChanges)
 WORD = (
     "writing its state to a snapshot, and takes no step meanwhile: there is no memory for a copy "
     "(--memory_limit, --snapshot_memory)"
@@ -71,19 +70,18 @@ class Standing:
         """A connection is gone."""
         self._held.pop(session, None)
 
-    def waiting(self, now: float) -> list[Session]:
-        """Where somebody is to be told that it waits; call about once a second."""
-        if self._held and now - self._word_at < WORD_S:
+    def waiting(self, others: Iterable[Session], now: float) -> list[Session]:
+        """Where somebody is to be told that it waits: ``others``, for whom the shard has no answer yet, too.
+        Call about once a second."""
+        if self.is_so and now - self._word_at < WORD_S:
             return []
         self._word_at = now
-        return list(self._held)
+        return [*self._held, *others] if self.is_so else []
 
     def end(self) -> None:
         """All of it was read, or nobody reads it any more."""
         held, self._held, self.room = self._held, {}, None
         if held:
             self.stood_s = time.monotonic() - self._since
-        while held and self.room is None:  # the next one may begin with what is dealt with first
-            session = next(iter(held))
-            self._deal(session, held.pop(session))
-        self._held.update(held)
+        for session, inbound in held.items():
+            self._deal(session, inbound)

@@ -3,7 +3,7 @@
 It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
 a Declare for trainer 0, the others for those in the pass whom the mode names. Guarantee: while anything
 waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where all that
-waits has ended its pass, after the last that was heard of one that has not; not while its shard ``stands``.
+waits has ended its pass, after the last that was heard of one that has not. Not while its shard stands still.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Barrier:
 
     def __init__(self, timeout_s: float) -> None:
         self.awaited: Awaited = lambda present, waiting: present - waiting
-        self.stands = False  # what would answer the questions may have come, and waits itself
+        self._stands = False
         self._timeout_s = timeout_s
         self._waits: dict[int, Wait] = {}
         self._noticed_since = -1.0  # which oldest question the last notice was about
@@ -62,6 +62,13 @@ class Barrier:
         """A trainer's question cannot be answered yet."""
         self._waits[trainer] = Wait(question, now)
 
+    def stand(self, stands: bool, now: float) -> None:
+        """Whether what would answer the questions may have come, and waits itself. Patience begins anew when
+        that is over: nobody could do what was waited for."""
+        if self._stands and not stands:
+            self._waits = {id: Wait(wait.question, now) for id, wait in self._waits.items()}
+        self._stands = stands
+
     def remove(self, trainer: int) -> None:
         """It is answered, or nobody is there any more to hear the answer."""
         self._waits.pop(trainer, None)
@@ -78,7 +85,7 @@ class Barrier:
 
     def verdict(self, roster: Roster, now: float) -> str | None:
         """Why the barrier will not be met, once patience has ended."""
-        if not self._waits or self.stands:
+        if not self._waits or self._stands:
             return None
         missing = self.missing(roster)
         waited = self._waited(missing, roster, now)
@@ -104,7 +111,7 @@ class Barrier:
 
     def notice(self, roster: Roster, now: float, advise: Callable[[Iterable[int]], str]) -> str | None:
         """From time to time, for whom the open questions wait, and what to do about them."""
-        if not self._waits or self.stands:
+        if not self._waits or self._stands:
             return None
         oldest = self.oldest
         if oldest != self._noticed_since:

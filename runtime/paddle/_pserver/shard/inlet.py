@@ -49,6 +49,7 @@ class Inlet:
 
     def __init__(self, shard: Shard, session: int, loan: Loan | None = None) -> None:
         self.loan = loan or Loan()
+        self.is_closed = False  # what came last is not dealt with yet, and lies here
         self._shard = shard
         self._session = session
         self._deposit = Deposit(NO_LAYOUT)
@@ -59,6 +60,8 @@ class Inlet:
     def place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
         """See :data:`paddle._pserver.protocol.framing.Place`."""
         message = decode(kind, meta)
+        if self.is_closed and body_length:
+            raise BadMessage("values came before the last question was answered")
         if isinstance(message, Push):
             return self._place_push(message, body_length)
         if not isinstance(message, _REQUESTS):

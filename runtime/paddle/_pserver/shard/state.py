@@ -3,7 +3,8 @@
 Held questions and pushes that no mode has decided yet are no part of it: their trainers ask again. Modes keep
 nothing of their own from step to step that matters to a shard that starts anew (modes).
 
-It must never know a file or a connection. Guarantee: a state that was cut is never changed by later steps.
+It must never know a file or a connection. Guarantee: what is read of a state that was cut is never changed by
+later steps.
 """
 
 from __future__ import annotations

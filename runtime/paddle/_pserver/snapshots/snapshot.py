@@ -70,7 +70,8 @@ class Snapshots:
         return self._state(number, whole[number])
 
     def _state(self, number: int, manifest: Manifest) -> State:
-        return decoded(self._archive.reader(number, manifest), is_regular=manifest.is_regular)
+        read = self._archive.reader(number, manifest)
+        return decoded(read, manifest.bytes, is_regular=manifest.is_regular)
 
     def _begin_anew(self, files: Sequence[tuple[int, str]], damaged: Sequence[str]) -> None:
         """The first snapshot is made before anything is trained: cut short, it is worth nothing."""

@@ -72,11 +72,13 @@ def encoded(facts: Facts, arrays: Arrays) -> Iterator[memoryview]:
                 yield raw[start : start + _PART_BYTES]
 
 
-def decoded(read: Read, *, is_regular: bool) -> State:
-    """What ``encoded`` made of it; any complaint is a ValueError, also one of what is read of it later, which
-    has been checked."""
+def decoded(read: Read, size: int, *, is_regular: bool) -> State:
+    """What ``encoded`` made of it, ``size`` bytes. Any complaint is a ValueError, also of an array
+    that is read later and is there no more."""
     try:
         begin, facts, entries = _header(read)
+        if begin + max((entry.data_offsets[1] for entry in entries.values()), default=0) > size:
+            raise ValueError("an array is said to lie behind its end")
         arrays = {name: _stored(read, begin, entry) for name, entry in entries.items()}
     except _COMPLAINTS as error:
         raise ValueError(f"it does not decode: {error}") from error

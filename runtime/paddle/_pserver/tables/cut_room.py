@@ -32,6 +32,11 @@ class CutRoom:
         """Whether what it is of should stay as it is until it was read (rule 4)."""
         return not self.copies or 4 * self._taken > 3 * self._most_bytes()
 
+    def bound(self) -> None:
+        """No more is to be copied than what there is to know of it from its beginning."""
+        most_bytes = self._taken
+        self._most_bytes = lambda: most_bytes
+
     def take(self, more_bytes: int) -> None:
         """So much more is about to be copied. Raises OSError where there is no room for it, or no more."""
         self._taken += more_bytes

@@ -52,8 +52,10 @@ def taken_from(
 
 
 def put(array: Array, into: np.ndarray, rows: np.ndarray | None) -> None:
-    """Write what comes in pieces to ``rows`` (n,), the first n if None."""
+    """Write what comes in pieces to ``rows`` (n,), the first n if None. Raises ValueError where some lack."""
     end = 0
     for piece in pieces(array):
         begin, end = end, end + len(piece)
         into[slice(begin, end) if rows is None else rows[begin:end]] = piece
+    if end != array.shape[0]:
+        raise ValueError(f"{end} rows came, and {array.shape[0]} should have")

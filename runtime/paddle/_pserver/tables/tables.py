@@ -46,8 +46,8 @@ class Cut(NamedTuple):
 class Tables:
     """All that one shard keeps. ``rows``: its tables as declared, the ``packed`` and the ``open`` ones.
 
-    ``room_bytes``: what the open ones may come to need; ``cut_room``: of a cut, told what these leave of
-    that. ``shown``: where the dense values are seen by others.
+    ``room_bytes``: what the open ones may come to need; ``cut_bytes``: what a cut may, where these
+    leave so much of that. ``shown``: where the dense values are seen by others.
     """
 
     def __init__(
@@ -193,7 +193,9 @@ class Tables:
             if not may_stand:
                 raise
         room = CutRoom(copies=False)
-        return Cut(self._cut(room, worth_bytes), room)
+        cut = Cut(self._cut(room, worth_bytes), room)
+        room.bound()
+        return cut
 
     def _cut(self, room: CutRoom, worth_bytes: int) -> dict[str, Array]:
         state = {
