@@ -20,7 +20,7 @@ TABLE = (
         "__main__",
         f"__init__ version {FLAGS} _insistence _visible _planning _reported _streams "
         "_launch.{infolog, kubernetes.inside.cli, nics, ranks.cli} "
-        "_offline _online _pserver.{errors, options} _pserver.service.service "
+        "_offline _online _pserver.{errors, options} _pserver.memory.memory _pserver.service.service "
         "_pserver.trust.{auth, tls, token_file} _pserver.tasks.service",
         STANDARD,
     ),
@@ -348,7 +348,7 @@ TABLE = (
         "_absent _exits _goodbye _loading _reported _engine.{errors, exchange} "
         "_program.{errors, told_to_stop, upstream_flags} "
         "_launch.{environ, infolog, nics} "
-        "_pserver.options _pserver.protocol.{placement, wire} _pserver.service.endpoint "
+        "_pserver.options _pserver.memory.memory _pserver.protocol.{placement, wire} _pserver.service.endpoint "
         "_pserver.trainer.{local, places, remote, trainer_modes} _pserver.trust.{tls, token_file}",
         "atexit os pathlib sys",
     ),
