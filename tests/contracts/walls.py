@@ -347,8 +347,8 @@ TABLE = (
         "_program.carrier",
         "_absent _exits _goodbye _loading _reported _engine.{errors, exchange} "
         "_program.{errors, told_to_stop, upstream_flags} "
-        "_launch.{environ, infolog, nics} "
-        "_pserver.options _pserver.memory.memory _pserver.protocol.{placement, wire} _pserver.service.endpoint "
+        "_launch.{environ, infolog, nics} _pserver.memory.memory "
+        "_pserver.options _pserver.protocol.{placement, wire} _pserver.service.endpoint "
         "_pserver.trainer.{local, places, remote, trainer_modes} _pserver.trust.{tls, token_file}",
         "atexit os pathlib sys",
     ),
