@@ -62,6 +62,7 @@ QUICK = Size(
         Case("adam", 3, 1_000_000, trainers=1, snapshots=True, copies="0"),
         Case("adagrad", 2, 1_000_000, snapshots=True),
         Case("adagrad", 2, 1_000_000, snapshots=True, copies="32"),
+        Case("adagrad", 2, 1_000_000, snapshots=True, copies="0"),
     )
 )
 FULL = Size(

@@ -183,16 +183,16 @@ def test_who_waits_hears_so_every_few_seconds() -> None:
 
 
 def test_nobody_is_given_up_while_what_he_pushed_may_wait_itself() -> None:
-    """Nor right after it: others could not do meanwhile what is waited for."""
+    """Nor for that time after it: others could not do meanwhile what is waited for."""
     barrier, roster = Barrier(10), Roster(2)
     barrier.add(1, push(), 0)
-    barrier.stand(True, 1)
+    barrier.stand(True, 4)
     barrier.stand(True, 11)
     assert barrier.verdict(roster, 11) is None and barrier.notice(roster, 11, lambda _: "") is None
     barrier.stand(False, 12)
     barrier.stand(False, 13)
-    assert barrier.verdict(roster, 21.5) is None
-    assert "missing trainer 0" in str(barrier.verdict(roster, 22.5))
+    assert barrier.verdict(roster, 17.5) is None
+    assert "missing trainer 0" in str(barrier.verdict(roster, 18.5))
 
 
 def test_parameters_have_what_snapshots_leave() -> None:

@@ -36,7 +36,7 @@ class Barrier:
 
     def __init__(self, timeout_s: float) -> None:
         self.awaited: Awaited = lambda present, waiting: present - waiting
-        self._stands = False
+        self._stands, self._stood_at = False, 0.0
         self._timeout_s = timeout_s
         self._waits: dict[int, Wait] = {}
         self._noticed_since = -1.0  # which oldest question the last notice was about
@@ -63,10 +63,12 @@ class Barrier:
         self._waits[trainer] = Wait(question, now)
 
     def stand(self, stands: bool, now: float) -> None:
-        """Whether what would answer the questions may have come, and waits itself. Patience begins anew when
-        that is over: nobody could do what was waited for."""
+        """Whether what would answer the questions may have come, and waits itself: that time is nobody's."""
         if self._stands and not stands:
-            self._waits = {id: Wait(wait.question, now) for id, wait in self._waits.items()}
+            stood = now - self._stood_at
+            self._waits = {id: Wait(w.question, min(now, w.since + stood)) for id, w in self._waits.items()}
+        elif stands and not self._stands:
+            self._stood_at = now
         self._stands = stands
 
     def remove(self, trainer: int) -> None:
