@@ -35,18 +35,18 @@ class Turn(NamedTuple):
 
 TURNS = (
     Turn("sync", 616, "sync; float32; near; open table; in pieces; ends broken"),
-    Turn("average", 1440, "average; float32; token and TLS; open table"),
+    Turn("average", 3739, "average; float32; token and TLS; open table; no copies"),
     Turn("elastic", 671, "elastic; bfloat16; token and TLS; ends broken"),
-    Turn("async", 627, "async; bfloat16 both ways; token and TLS; in pieces; passes"),
+    Turn("async", 627, "async; bfloat16 both ways; token and TLS; in pieces; passes; no copies"),
     Turn(
         "async, patient",
         828,
         "async, patient; topk, bfloat16 back; near; token and TLS; in pieces; passes; ends broken",
     ),
     Turn("ssp", 389, "ssp; topk; open table; in pieces"),
-    Turn("half_async", 30, "half_async; float32; near"),
+    Turn("half_async", 30, "half_async; float32; near; no copies"),
     Turn("geo", 100, "geo; float16; near; token and TLS; in pieces; ends broken"),
-    Turn("average, async", 923, "average, async; float32"),
+    Turn("average, async", 923, "average, async; float32; no copies"),
     Turn("elastic, async", 286, "elastic, async; bfloat16; near; passes; ends broken"),
 )
 
@@ -82,7 +82,7 @@ def test_these_turns_have_every_mode_wire_and_way_and_every_kind_of_fault() -> N
     assert [str(one) for one in drawn] == [turn.what for turn in TURNS]
     assert [turn.mode for turn in TURNS] == list(MODES)
     assert all(wire in [one.wire for one in drawn] for wire in WIRES.values())
-    for what in ("has_near", "is_locked", "has_open", "in_pieces", "ends_broken"):
+    for what in ("has_near", "is_locked", "has_open", "in_pieces", "ends_broken", "has_no_copies"):
         assert {(one.in_step, getattr(one, what)) for one in drawn} == {
             (a, b) for a in (0, 1) for b in (0, 1)
         }
