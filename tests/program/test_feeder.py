@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import numpy as np
 import pytest
 
+from paddle._program.errors import BadFeed
 from paddle._program.running.feeder import SampleFeeder, Slot
 
 WORDS = Slot("words", (1,), np.dtype(np.int64), 1)
@@ -84,3 +88,41 @@ def test_batches_are_fed_to_places() -> None:
     assert [len(each) for each in feeder.decorate_reader(reader, True)()] == [2]
     with pytest.raises(ValueError, match="1 batches left for 2 places"):
         list(feeder.decorate_reader(reader, True, drop_last=False)())
+
+
+def calls_of(batch: list[tuple[Any, ...]]) -> int:
+    """How many functions, Python's and others, one batch takes."""
+    feeder, calls = SampleFeeder([IMAGE, LABEL]), 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    feeder.feed(batch)
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        feeder.feed(batch)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        (np.ones((2, 2), np.float32), np.ones(1, np.int64)),
+        (np.ones((2, 2)), np.int32(1)),
+        ([1.0, 2.0, 3.0, 4.0], 1),
+    ],
+    ids=["arrays", "of other dtypes", "numbers"],
+)
+def test_a_sample_more_costs_no_call_more(sample: tuple[Any, ...]) -> None:
+    assert calls_of([sample] * 16) == calls_of([sample] * 512) < 100
+
+
+def test_whose_number_is_too_large_is_said_among_arrays_and_numbers() -> None:
+    narrow = Slot("n", (1,), np.dtype(np.int8), 0)
+    for fields in ([np.array([1]), np.array([300])], [np.uint64(1), np.int64(300)], [1, np.int64(300)]):
+        with pytest.raises(BadFeed, match="sample 1, is int8, which holds -128 to 127, and is fed 300"):
+            fed(narrow, *fields)

@@ -6,11 +6,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-import numpy as np
 import pytest
 
 from paddle._engine.exchange import AverageSpec, Exchange
-from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.options import ServerOptions, SnapshotOptions
 from paddle._pserver.protocol.messages import (
@@ -39,10 +37,9 @@ from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.remote import RemoteExchange
 from tests.waiting import PATIENCE_S, until
 
-from ..conftest import BIAS, DENSE_ONLY, ONES, TABLE, Start, update, values_of
+from ..conftest import DENSE_ONLY, ONES, Start, update
+from .test_relay import MODEL, VALUES, gradients
 
-MODEL = (BIAS, TABLE)
-VALUES = values_of(MODEL, 3)
 STEPS = 6
 
 
@@ -68,13 +65,6 @@ class Disk:
 
     def state_of(self, version: int) -> State:
         raise AssertionError("nobody goes back")
-
-
-def gradients(step: int) -> dict[str, Any]:
-    random = np.random.default_rng(step)
-    ids = np.unique(random.integers(0, 50, 5))
-    rows = SparseRows(ids, random.standard_normal((len(ids), 6), np.float32), 50)
-    return {"b": random.standard_normal(60, np.float32), "emb": rows}
 
 
 @pytest.mark.parametrize(

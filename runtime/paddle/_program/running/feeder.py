@@ -109,7 +109,12 @@ class Slot:
         if isinstance(rows, np.ndarray):
             check_range(self.name, rows, self.dtype)
         elif len(rows) and (self.dtype.itemsize < 8 or isinstance(rows[0], np.ndarray | np.generic)):
-            for row, number in zip(rows, samples, strict=True):
+            with suppress(TypeError, ValueError, OverflowError, BadFeed):
+                whole = np.asarray(rows)
+                check_range(self.name, whole, self.dtype)
+                if whole.dtype.kind in "iu":
+                    return
+            for row, number in zip(rows, samples, strict=True):  # one of them is wrong, or of its own kind
                 check_range(self.name, np.asarray(row), self.dtype, f", sample {number},")
 
     def _each(self, rows: Sequence[Any], samples: Iterable[int]) -> Array:
@@ -179,13 +184,13 @@ class SampleFeeder:
 
     def feed(self, iterable: Iterable[Sequence[Any]]) -> dict[str, LoDTensor]:
         """One batch: a tensor for each variable."""
-        samples = list(iterable)
-        for number, sample in enumerate(samples):
-            if len(sample) != len(self.slots):
-                raise AssertionError(
-                    f"sample {number} has {len(sample)} fields, and feed_list has {len(self.slots)} "
-                    f"variables: {[slot.name for slot in self.slots]}; the reader gives one field for each"
-                )
+        samples, count = list(iterable), len(self.slots)
+        if set(map(len, samples)) - {count}:
+            number, wrong = next((n, each) for n, each in enumerate(map(len, samples)) if each != count)
+            raise AssertionError(
+                f"sample {number} has {wrong} fields, and feed_list has {count} variables: "
+                f"{[slot.name for slot in self.slots]}; the reader gives one field for each"
+            )
         columns = zip(*samples, strict=True) if samples else ((),) * len(self.slots)
         return {slot.name: slot.tensor(column) for slot, column in zip(self.slots, columns, strict=True)}
 
