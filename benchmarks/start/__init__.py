@@ -18,8 +18,12 @@ def _case(name: str, **settings: object) -> Case:
         volume=1,
         volume_unit="process",
         settings={**_SETTINGS, **settings},
-        goals=tuple(
-            Goal(contender=_V2, against=peer, quantity="cpu", at_most=bound) for peer, bound in bounds.items()
+        goals=(
+            Goal(contender=_V2, quantity="cpu", at_most=1.0),
+            *(
+                Goal(contender=_V2, against=peer, quantity="cpu", at_most=bound)
+                for peer, bound in bounds.items()
+            ),
         ),
     )
 
