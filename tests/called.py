@@ -8,7 +8,7 @@ that only tests lay out with gaps.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -58,12 +58,13 @@ def listed() -> frozenset[Call]:
     return frozenset((kernel.py_func.__module__, kernel.py_func.__name__, given) for kernel, given in USUAL)
 
 
-def lacking(calls: list[Call]) -> list[str]:
-    """What is not listed, a text for each."""
+def lacking(calls: list[Call], is_left_out: Callable[[tuple[Any, ...]], bool] | None = None) -> list[str]:
+    """What is not listed, a text for each. ``is_left_out``: what need not be."""
+    is_left_out = is_left_out or _is_left_out
     return [
         f"({module.rpartition('.')[2]}.{name}, ({', '.join(map(str, given))}))"
         for module, name, given in calls
-        if (module, name, given) not in listed() and not _is_left_out(given)
+        if (module, name, given) not in listed() and not is_left_out(given)
     ]
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle._pserver.protocol.messages import Answer, EndPass, Pull, PullRows, Push, Waiting
+from paddle._pserver.errors import NotCounted
+from paddle._pserver.protocol.messages import Answer, EndPass, Pull, PullRows, Push, Waiting, failure
 from paddle._pserver.service.meter import BOUNDS_S, Latency, Meter, Traffic
 
 PUSH = Push(1, 0, 1)
@@ -51,6 +52,27 @@ def test_a_question_is_open_until_its_answer_and_a_notice_is_none() -> None:
     assert meter.latencies()["push"].sum_s == 2.0
 
 
+def test_what_waits_to_be_dealt_with_is_measured_from_when_it_came() -> None:
+    meter = Meter()
+    for now in (1.0, 4.0):  # it came, and was dealt with
+        meter.asked(1, PUSH, now)
+    meter.told(1, Answer(1), 5.0)
+    assert meter.latencies()["push"].sum_s == 4.0
+    meter.asked(1, PUSH, 6.0)
+    meter.told(1, failure(NotCounted("of rows")), 7.0)
+    meter.asked(1, PUSH, 8.0)
+    meter.told(1, Answer(1), 9.0)
+    assert (meter.latencies()["push"].count, meter.latencies()["push"].sum_s) == (2, 5.0)
+
+
+def test_a_gradient_that_was_discarded_is_counted_once_however_often_that_is_told() -> None:
+    meter = Meter(lambda: 1)
+    for _ in range(3):
+        meter.asked(1, PUSH, 0.0)
+        meter.told(1, Answer(1, dropped=True), 0.0)
+    assert meter.drops == 1
+
+
 def test_a_question_of_a_lost_connection_is_forgotten() -> None:
     meter = Meter()
     meter.asked(1, PUSH, 0.0)
@@ -60,13 +82,15 @@ def test_a_question_of_a_lost_connection_is_forgotten() -> None:
 
 
 def test_rates_are_those_of_the_last_looks() -> None:
-    meter = Meter()
+    discarded = 0
+    meter = Meter(lambda: discarded)
     assert meter.rates(0, 0, 0.0).steps == 0.0
     for second in range(100):
         speed = 1 if second < 50 else 5
         for _ in range(speed):
             meter.asked(1, PUSH, second)
             meter.told(1, Answer(1, dropped=True), second)
+        discarded += 5
         meter.asked(1, Pull(), second)
         meter.told(1, Answer(1), second)
         meter.worked(0.25)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,31 @@ def state(version: int, is_regular: bool = True) -> State:
         "slot first/no rows here": np.empty((0, 3), np.float32),
     }
     return State(facts, arrays, is_regular)
+
+
+def test_what_is_renamed_was_flushed_before_and_its_name_is_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of real files: the data, then its name; the manifest, then its name."""
+    told: list[str] = []
+
+    def fsync(descriptor: int) -> None:
+        name = Path(f"/proc/self/fd/{descriptor}").readlink().name
+        told.append(f"flush {name}")
+        really_flush(descriptor)
+
+    def replace(self: Path, target: Path) -> Path:
+        told.append(f"rename {self.name}")
+        return really_rename(self, target)
+
+    really_flush, really_rename = os.fsync, Path.replace
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(Path, "replace", replace)
+    Snapshots(Folder(tmp_path / "kept"), 3, lambda: None).save(state(1))
+    assert told == [
+        *("flush 000001.safetensors.new", "rename 000001.safetensors.new", "flush kept"),
+        *("flush 000001.json.new", "rename 000001.json.new", "flush kept"),
+    ]
 
 
 def is_same(one: State | None, other: State) -> bool:

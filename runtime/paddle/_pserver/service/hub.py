@@ -75,7 +75,7 @@ class Hub:
         self.hear_all: Callable[[], None] | None = None  # that whoever runs the job has said by now
         self._kept = kept
         self._disk_tasks: set[asyncio.Task[None]] = set()
-        self._meter = Meter()
+        self._meter = Meter(lambda: sum(shard.clocks.dropped))
         self._outlet = Outlet()
         self._since = time.monotonic()
         self._clock = ShardClock()
@@ -109,6 +109,7 @@ class Hub:
         """See :class:`paddle._pserver.service.session.Owner`."""
         if self._standing.room is not None and self._standing.holds(session, inbound):
             self._inlets[session.id].is_closed = True
+            self._meter.asked(session.id, inbound.message, time.monotonic())
             return
         message = inbound.message
         if inbound.decode is not None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from paddle._pserver.protocol.messages import Answer, Pull, PullRows, Push, Reply, Request
+from paddle._pserver.protocol.messages import Answer, Pull, PullRows, Push, Reply, Request, Waiting
 
 BOUNDS_S = (
     0.0001,
@@ -82,10 +82,10 @@ _NO_TRAFFIC = Traffic()
 
 
 class Meter:
-    """See the module's text."""
+    """See the module's text. ``drops``: how many gradients were discarded so far, told again or not."""
 
-    def __init__(self) -> None:
-        self.drops = 0
+    def __init__(self, drops: Callable[[], int] = lambda: 0) -> None:
+        self._drops = drops
         self.busy_s = 0.0
         self.traffic = Traffic()  # of connections that are gone
         self._counts = {name: [0] * (len(BOUNDS_S) + 1) for name in QUESTIONS.values()}
@@ -94,18 +94,24 @@ class Meter:
         self._looks: deque[Sequence[float]] = deque(maxlen=_WINDOW + 1)
 
     def asked(self, session: int, message: Request, now: float) -> None:
-        """A question has come whole."""
+        """A question has come whole; of one that waits before it is dealt with the first time counts."""
         name = QUESTIONS.get(type(message))
         if name is not None:
-            self._open[session] = (name, now)
+            self._open.setdefault(session, (name, now))
 
     def told(self, session: int, reply: Reply, now: float) -> None:
         """Something is on its way to a trainer."""
-        if type(reply) is Answer and (question := self._open.pop(session, None)) is not None:
+        if type(reply) is Waiting or (question := self._open.pop(session, None)) is None:
+            return
+        if type(reply) is Answer:
             name, since = question
             self._counts[name][bisect_left(BOUNDS_S, now - since)] += 1
             self._sums[name] += now - since
-            self.drops += reply.dropped
+
+    @property
+    def drops(self) -> int:
+        """So many gradients were discarded."""
+        return self._drops()
 
     def worked(self, seconds: float) -> None:
         """The shard has dealt with something."""
