@@ -258,6 +258,9 @@ class serving:  # noqa: N801 - used as a function
             await lobby.close()
         for runner in self.running.runners:
             await runner.cleanup()
+        await (
+            self.running.loop.shutdown_default_executor()
+        )  # threads that write snapshots ask the loop for pieces
 
 
 # A model with everything in it, and gradients for it.
