@@ -270,6 +270,12 @@ def test_more_trainers_to_go_on_with_than_there_are_is_refused(tmp_path: Path) -
     assert "--min_trainers=3 is more than the 2" in one_paragraph(done.stderr)
 
 
+def test_more_memory_for_snapshots_than_there_is_for_all_is_refused(tmp_path: Path) -> None:
+    done = by_hand(tmp_path, "--memory_limit=100", "--snapshot_memory=100", f"--snapshot_dir={tmp_path}/kept")
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    assert "--snapshot_memory=100 leaves nothing for parameters" in one_paragraph(done.stderr)
+
+
 def test_an_unknown_flag_of_pserver_names_near_misses(tmp_path: Path) -> None:
     done = by_hand(tmp_path, "--ports_nun=1")
     assert done.returncode == USAGE
