@@ -70,7 +70,8 @@ def reader_creator(image_filename: str, label_filename: str, buffer_size: int) -
         labels = idx(label_filename)
         for start in range(0, len(labels), buffer_size):
             pixels = images[start : start + buffer_size].astype(np.float32)
-            pixels *= np.float32(2.0 / 255.0)
+            pixels /= np.float32(255.0)  # to the last bit as there, where it is printed
+            pixels *= np.float32(2.0)
             pixels -= np.float32(1.0)
             yield from zip(pixels, labels[start : start + buffer_size].tolist(), strict=True)
 

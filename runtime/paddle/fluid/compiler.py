@@ -39,7 +39,8 @@ class CompiledProgram:
         share_vars_from: CompiledProgram | None = None,
         places: Any = None,
     ) -> CompiledProgram:
-        """Have each batch computed by all places. There is one, so each batch is computed as a whole."""
+        """Have each batch computed by all places. There is one, so each batch is computed as a whole.
+        ``places``: a list of places, or one place."""
         if self._is_data_parallel:
             raise BadArgument("with_data_parallel has been called already: it is called once")
         if share_vars_from is not None and not isinstance(share_vars_from, CompiledProgram):
@@ -48,7 +49,8 @@ class CompiledProgram:
         self._loss_name = loss_name
         self._build_strategy = build_strategy or self._build_strategy
         self._exec_strategy = exec_strategy
-        tell_of_sums(self._build_strategy, len(places) if places else cpu_count())
+        several = places if isinstance(places, list | tuple) else [places] * (places is not None)
+        tell_of_sums(self._build_strategy, len(several) or cpu_count())
         return self
 
     def with_inference_optimize(self, config: Any) -> CompiledProgram:

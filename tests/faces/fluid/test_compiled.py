@@ -44,6 +44,10 @@ def test_who_wants_gradients_summed_over_places_is_told_that_there_is_one_batch(
 
     assert told(places="1") == []
     assert told(places="2") == [__file__] * 2
+    one = fluid.CompiledProgram(fluid.default_main_program())
+    one.with_data_parallel(loss_name=loss.name, build_strategy=summed, places=fluid.CPUPlace())
+    (found,) = _begun().run(one, feed={"x": X}, fetch_list=[loss])
+    assert found.shape == (1,) and told(places="1") == [__file__] * 2
 
 
 def test_a_compiled_program_and_a_batch_in_parts_give_what_a_program_gives() -> None:
