@@ -31,7 +31,7 @@ NAMED = {
     "dataset": "dataset",
     "distributed": "distributed",
     "fluid": "fluid",
-    "fluid.core": "_program.predicting.older _program.reading.end",
+    "fluid.core": "_program.files.records _program.predicting.older _program.reading.end",
     "incubate": "geometric incubate",
     "inference": "_program v2.inference",
     "metric": "metric",

@@ -72,7 +72,7 @@ TABLE = (
     ),
     Row("fluid", "fluid _absent _mode _data _engine.auc _program batch reader profiler", "importlib numpy"),
     Row("fluid._listed", "_absent", "importlib sys"),
-    Row("fluid.data_feed_desc", "_program.errors", "pathlib"),
+    Row("fluid.{data_feed_desc, recordio_writer.__init__}", "_program.{errors, files.records}", "pathlib"),
     Row("fluid.debugger", "_program.description fluid._listed", "pathlib"),
     Row("fluid.annotations", "", "sys"),
     Row(
@@ -334,8 +334,8 @@ TABLE = (
     ),
     Row("_program.files.exchange", "", "ctypes errno os pathlib"),
     Row(
-        "_program.files.pickles",
-        "_program.{errors, files} _recordio.{errors, pickled}",
+        "_program.files.{pickles, records}",
+        "_engine.{checkpoint, errors} _program.{errors, files, running} _recordio.{chunks, errors, pickled}",
         "numpy pathlib pickle",
     ),
     Row(
@@ -353,7 +353,7 @@ TABLE = (
         "atexit os pathlib sys",
     ),
     Row("_program.reading", "_data batch _program.{description, errors, reading, running}", "numpy"),
-    Row("_program.reading.reader", "_data.ahead _program.{errors, reading}", "contextlib time"),
+    Row("_program.reading.{opened, reader}", "_data.ahead _program", "contextlib numpy random time"),
     Row(
         "_program.reading.training",
         "_data.records _program.{errors, lowering, reading}",

@@ -3,9 +3,9 @@
 A file is chunks, one after the other. A chunk is a header of five little-endian 32-bit numbers and a payload;
 the payload, once decompressed, is records, each after its length in 32 bits. Two layouts of the header exist:
 
-    of the ``recordio`` library (Go, and ``import recordio`` in Python), which is what is written here:
+    of the ``recordio`` library (Go, and ``import recordio`` in Python), in which data sets are written here:
         magic, CRC-32 of the payload, compressor, bytes of the payload, number of records
-    of fluid (C++):
+    of fluid (C++), in which its writer writes:
         magic, number of records, CRC-32 of the payload, compressor, bytes of the payload
 
 Both are read. A payload has at least the four bytes of a length and a compressor is 0 (none), 1 (snappy) or
@@ -113,12 +113,24 @@ def write_records(file: IO[bytes], records: Iterable[bytes], max_chunk_bytes: in
         _write_chunk(file, waiting)
 
 
+def write_fluid_chunk(file: IO[bytes], records: Sequence[bytes]) -> None:
+    """Append a chunk of these records in the layout of fluid; not compressed."""
+    payload = _payload(records)
+    file.write(_NUMBERS.pack(_MAGIC, len(records), zlib.crc32(payload), _NONE, len(payload)))
+    file.write(payload)
+
+
 def _write_chunk(file: IO[bytes], records: Sequence[bytes]) -> None:
+    payload = _payload(records)
+    file.write(_NUMBERS.pack(_MAGIC, zlib.crc32(payload), _NONE, len(payload), len(records)))
+    file.write(payload)
+
+
+def _payload(records: Sequence[bytes]) -> bytes:
     payload = b"".join(part for record in records for part in (_LENGTH.pack(len(record)), record))
     if len(payload) > LIMIT_BYTES:
         raise ValueError(f"a record of {len(payload)} bytes is larger than a chunk may be ({LIMIT_BYTES})")
-    file.write(_NUMBERS.pack(_MAGIC, zlib.crc32(payload), _NONE, len(payload), len(records)))
-    file.write(payload)
+    return payload
 
 
 def _header(file: IO[bytes], offset: int, path: str | Path) -> Chunk:

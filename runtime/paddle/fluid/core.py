@@ -195,6 +195,8 @@ __all__ += _PREDICTING
 def __getattr__(name: str) -> Any:
     if name == "EOFException":
         return import_module("paddle._program.reading.end").EOFException
+    if name == "RecordIOWriter":
+        return import_module("paddle._program.files.records").RecordIOWriter
     if name in _PREDICTING:
         return getattr(import_module("paddle._program.predicting.older"), name)
     if name.startswith("__"):

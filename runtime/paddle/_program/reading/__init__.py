@@ -6,6 +6,7 @@
     loader.py     DataLoader.from_generator, PyReader
     data_loader.py  DataLoader
     variables.py  py_reader, read_file and double_buffer: readers as variables of a program
+    opened.py     open_files and its like: readers of files, which begin their passes themselves
     turns.py      what an executor does about ``read`` operators
     training.py   a program, run on all batches of a dataset, by threads
 

@@ -17,6 +17,9 @@ from paddle._program.errors import BadArgument
 from paddle._program.reading.feeders import of_arrays, of_samples
 from paddle._program.reading.reader import Batches, Reader, fresh_name
 
+Shapes = tuple[Sequence[Sequence[int]], Sequence[Any], Sequence[int] | None]
+"""Of variables: their shapes, dtypes and levels."""
+
 
 def make_reader(variables: Sequence[Any], name: str | None = None) -> Reader:
     """A reader of these variables, which the default main program reads from now on."""
@@ -25,10 +28,10 @@ def make_reader(variables: Sequence[Any], name: str | None = None) -> Reader:
     return made
 
 
-def _declared(name: str | None) -> Reader:
+def _declared(name: str | None, kind: type[Reader] = Reader) -> Reader:
     name = fresh_name() if name is None else name
     default_main_program().global_block().create_var(name=name, type=VarType.READER, persistable=True)
-    return Reader(name)
+    return kind(name)
 
 
 def _append_read(name: str, variables: Sequence[Any]) -> None:
@@ -40,9 +43,11 @@ def _append_read(name: str, variables: Sequence[Any]) -> None:
 class ReaderVariable:
     """What ``py_reader`` returns: a reader, whose variables ``read_file`` returns."""
 
-    def __init__(self, variables: Sequence[Any], name: str | None = None) -> None:
+    def __init__(
+        self, variables: Sequence[Any], name: str | None = None, kind: type[Reader] = Reader
+    ) -> None:
         self.variables = list(variables)
-        self._reader = _declared(name)
+        self._reader = _declared(name, kind)
         self._is_read = False
 
     @property
@@ -100,6 +105,13 @@ def py_reader(
     use_double_buffer: bool = True,
 ) -> ReaderVariable:
     """A reader of new variables of these shapes and dtypes."""
+    return ReaderVariable(declared(shapes, dtypes, lod_levels), name)
+
+
+def declared(
+    shapes: Sequence[Sequence[int]], dtypes: Sequence[Any], lod_levels: Sequence[int] | None
+) -> list[Any]:
+    """New variables of these shapes and dtypes, for a reader to fill."""
     levels = [0] * len(shapes) if lod_levels is None else lod_levels
     if not len(shapes) == len(dtypes) == len(levels):
         raise BadArgument(
@@ -108,7 +120,7 @@ def py_reader(
         )
     block = default_main_program().global_block()
     read = unique_name.generate("read_file")
-    variables = [
+    return [
         block.create_var(
             name=unique_name.generate(f"{read}.tmp"),
             shape=tuple(shape),
@@ -119,7 +131,6 @@ def py_reader(
         )
         for shape, dtype, level in zip(shapes, dtypes, levels, strict=True)
     ]
-    return ReaderVariable(variables, name)
 
 
 def create_py_reader_by_data(
@@ -132,7 +143,9 @@ def create_py_reader_by_data(
 def read_file(reader: ReaderVariable) -> Any:
     """The variables of a reader; of one variable itself."""
     if not isinstance(reader, ReaderVariable):
-        raise BadArgument(f"read_file takes what py_reader or create_py_reader_by_data gave, not {reader!r}")
+        raise BadArgument(
+            f"read_file takes what py_reader, create_py_reader_by_data or open_files gave, not {reader!r}"
+        )
     found = reader.read()
     return found[0] if len(found) == 1 else found
 

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from paddle._absent import absent
+from paddle._program.reading.opened import (
+    batch,
+    open_files,
+    open_recordio_file,
+    random_data_generator,
+    shuffle,
+)
 from paddle._program.reading.variables import create_py_reader_by_data, double_buffer, py_reader, read_file
 
 __all__ = [
@@ -18,15 +25,7 @@ __all__ = [
     "shuffle",
 ]
 
-_INSTEAD = "readers are written in Python, paddle.reader and paddle.batch, and given to a py_reader"
-Preprocessor, batch, open_files, open_recordio_file, random_data_generator, shuffle = (
-    absent(f"paddle.fluid.layers.{name}", _INSTEAD)
-    for name in (
-        "Preprocessor",
-        "batch",
-        "open_files",
-        "open_recordio_file",
-        "random_data_generator",
-        "shuffle",
-    )
+Preprocessor = absent(
+    "paddle.fluid.layers.Preprocessor",
+    "readers are written in Python, paddle.reader and paddle.batch, and given to a py_reader",
 )
