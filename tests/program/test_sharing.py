@@ -98,6 +98,24 @@ def test_programs_that_take_turns_go_on_from_each_others_values() -> None:
         np.testing.assert_allclose(_value("b"), b - 0.5 * (X @ a).T @ g, rtol=1e-4, atol=1e-6)
 
 
+def test_optimizers_of_two_programs_remember_each_for_itself() -> None:
+    """As a GAN tells by one program what is real and by another what is made."""
+    startup, main, other = default_startup_program(), default_main_program(), Program()
+    optimizers.MomentumOptimizer(0.1, 0.5).minimize(_mean(_fc(_data(), "a")))
+    with program_guard(other, startup):
+        optimizers.MomentumOptimizer(0.1, 0.5).minimize(_mean(_fc(_data(), "a")))
+    exe = Executor()
+    exe.run(startup)
+    before, slope = _value("a"), _slope()
+    for program, feed in ((main, X), (other, -X), (other, -X), (main, X)):
+        exe.run(program, feed={"x": feed})
+    np.testing.assert_allclose(_value("a_velocity_0"), 1.5 * slope, rtol=1e-5)
+    np.testing.assert_allclose(_value("a_velocity_1"), -1.5 * slope, rtol=1e-5)
+    np.testing.assert_allclose(_value("a"), before, atol=1e-6)
+    exe.run(other.clone(), feed={"x": -X})  # a copy goes on with what the program remembers
+    np.testing.assert_allclose(_value("a_velocity_1"), -1.75 * slope, rtol=1e-5)
+
+
 def test_a_test_program_sees_what_training_did_and_changes_nothing() -> None:
     loss = _mean(_fc(_data(), "a"))
     test = default_main_program().clone(for_test=True)

@@ -1,8 +1,9 @@
 """Keepers: who moves parameters of a scope, one exchange for each group of update operators.
 
-Programs that move the same parameters by the same rule share a keeper: copies of a program, or the same one
-asked for other values. Where another keeper has moved them meanwhile, the one whose turn it is goes on from
-their values. It must never know how a gradient is computed.
+Programs that move the same parameters by the same rule share a keeper if they name alike what it remembers:
+copies of a program, or the same one asked for other values. Optimizers of two programs remember each for
+itself, as those by which a GAN learns what is real and what is made. Where another keeper has moved them
+meanwhile, the one whose turn it is goes on from their values. It must never know how a gradient is computed.
 
 Guarantee: one name of a scope has one array at a time, the keeper's own, and what a rule remembers is seen
 there too, under the program's names.
@@ -254,10 +255,12 @@ class Keeper:
 
 
 def keeper_of(scope: Scope, group: Group, carrier: Any = None) -> Keeper:
-    """The scope's keeper of a group, made where there is none."""
-    found = scope.keepers.get(group.key)
+    """The scope's keeper of a group, made where there is none. Servers have one memory of a parameter,
+    whoever moves it."""
+    key = group.key if carrier is not None else (group.key, group.remembered)
+    found = scope.keepers.get(key)
     if found is None:
-        found = scope.keepers[group.key] = Keeper(scope, group, carrier)
+        found = scope.keepers[key] = Keeper(scope, group, carrier)
     return found
 
 
