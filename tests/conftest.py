@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from paddle import _blas
 from tests.lab import debian, ground
 from tests.lab.cluster import Cluster
 from tests.lab.compose import Compose
@@ -63,6 +64,13 @@ def signals_are_heard() -> None:
     for number, handler in ((signal.SIGHUP, lambda *_: None), (signal.SIGINT, signal.default_int_handler)):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_kernel_of_blas_is_pinned() -> None:
+    """In what tests start, and where they make an Executor, both of which say so on standard error."""
+    for name in _blas.PINS:
+        os.environ.pop(name, None)
 
 
 @pytest.fixture(scope="session")

@@ -43,8 +43,7 @@ def settle(environ: MutableMapping[str, str]) -> str | None:
     given = " ".join(f"{name}={text}" for name, text in pins.items())
     return (
         f"numpy was loaded with {given}, so products of matrices take the kernel {library.kernel()}, and not "
-        f"the one for this processor, which may be twice as fast: unset it, or call paddle.init before numpy "
-        "is imported"
+        "the one for this processor, which may be twice as fast: unset it"
     )
 
 

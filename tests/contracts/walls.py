@@ -174,7 +174,8 @@ TABLE = (
     Row("utils.dump_v2_config", "v2", "os pathlib"),
     Row(
         "utils",
-        "_aliases _mode _public_names _program.description optimizer static nn.functional utils",
+        "_aliases _mode _public_names _program.{description, running.blas} optimizer static nn.functional "
+        "utils",
         "importlib numpy",
     ),
     Row("optimizer", "optimizer _absent _complaint _public_names", "numpy"),
@@ -307,9 +308,10 @@ TABLE = (
     ),
     Row(
         "_program.running.executor",
-        "_blas _complaint _program.{carrier, description, errors, lowering, moving.turns, reading, running}",
-        "numpy os threading",
+        "_complaint _program.{carrier, description, errors, lowering, moving.turns, reading, running}",
+        "numpy threading",
     ),
+    Row("_program.running.blas", "_blas _streams", "os"),
     Row(
         "_program.moving",
         "_engine.{exchange, executor, rows} _program.{carrier, errors, lowering, moving, running}",

@@ -51,6 +51,15 @@ def test_a_pin_that_came_too_early_is_told_with_the_kernel_that_it_chose() -> No
     assert said(program, OPENBLAS_CORETYPE=kernel.kernel) == "True True True\n"
 
 
+def test_of_v2_it_is_told_by_paddle_init_which_may_come_before_numpy() -> None:
+    kernel = _blas.loaded()
+    assert kernel is not None
+    for imports, lines in (("import numpy; ", 1), ("", 0)):
+        program = f"{imports}import paddle.v2 as paddle; paddle.init(); paddle.init()"
+        told = said(f"import sys; sys.stderr = sys.stdout; {program}", OPENBLAS_CORETYPE=kernel.kernel)
+        assert told.count("\n") == told.count("or call paddle.init before numpy is imported") == lines
+
+
 def test_to_ask_loads_nothing() -> None:
     program = "import sys; from paddle import _blas; print(_blas.loaded(), 'numpy' in sys.modules)"
     assert said(program) == "None False\n"

@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle._program.description.guards import default_startup_program
 from paddle._program.description.written import fresh
+from paddle._program.running import blas
 from paddle._program.running.executor import Executor
 
 __all__ = ["run_check"]
@@ -29,5 +30,6 @@ def run_check() -> None:
         losses = [float(exe.run(feed=feed, fetch_list=[loss])[0][0]) for _ in range(2)]
     if not losses[1] < losses[0]:
         raise RuntimeError(f"a loss that has to fall went from {losses[0]} to {losses[1]}")
+    print(blas.report())
     print("Your Paddle Fluid works well on SINGLE GPU or CPU.")
     print("Your Paddle Fluid is installed successfully! Let's start deep Learning with Paddle Fluid now")

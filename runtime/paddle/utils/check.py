@@ -14,6 +14,7 @@ __all__ = ["run_check"]
 def run_check() -> None:
     """Train a regression by one step, in programs and a scope of its own."""
     from paddle import _mode, optimizer, static
+    from paddle._program.running import blas
     from paddle.nn.functional import mse_loss
     from paddle.utils import unique_name
 
@@ -29,4 +30,5 @@ def run_check() -> None:
         executor.run(main, feed=fed, fetch_list=[loss])
     if before:
         _mode.disable_static()
+    print(blas.report())
     print("PaddlePaddle is installed successfully!")

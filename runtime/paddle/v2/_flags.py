@@ -30,7 +30,9 @@ def settle(**kwargs: Any) -> InitFlags:
     _program_log.show()
     global _settled
     _settled = read_init(kwargs, os.environ)
-    notices = [*_settled.notices, *filter(None, [_blas.settle(os.environ)])]
+    notices = list(_settled.notices)
+    if pinned := _blas.settle(os.environ):
+        notices.append(f"{pinned}, or call paddle.init before numpy is imported")
     log = open_info_log("paddle_trainer", os.environ)
     if _settled.values["profile"]:
         profile_to(log_folder(os.environ))

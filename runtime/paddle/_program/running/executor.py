@@ -6,19 +6,18 @@ it returns is the caller's to keep; a program that was run before costs little b
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from threading import RLock
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from paddle import _blas, _complaint
+from paddle import _complaint
 from paddle._program.carrier import close_all
 from paddle._program.description.dtypes import VarType, numpy_dtype
 from paddle._program.description.guards import default_main_program
@@ -30,6 +29,7 @@ from paddle._program.moving.turns import Lock
 from paddle._program.reading.end import EOFException
 from paddle._program.reading.training import FetchHandler, Watch, train
 from paddle._program.reading.turns import Read, count_unread, reads_of, turn
+from paddle._program.running import blas
 from paddle._program.running.course import Course
 from paddle._program.running.fetched import Fetched
 from paddle._program.running.lod_tensor import LoDTensor
@@ -50,18 +50,12 @@ class _Known:
     runs: int = 0
 
 
-@cache
-def _blas_is_settled() -> None:
-    """One thread of BLAS, where nobody chose: its others spin beside whatever else is at work."""
-    _blas.settle(os.environ)
-
-
 class Executor:
     """Runs programs. ``place`` names a device; there is one."""
 
     def __init__(self, place: Any = None) -> None:
         _complaint.tell_uncaught()
-        _blas_is_settled()
+        blas.settle()
         self.place = place
         self._programs: WeakKeyDictionary[Program, _Known] = WeakKeyDictionary()
         self._seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
