@@ -13,7 +13,6 @@ from paddle._engine.single import Single
 
 from ..passes.case import Case
 from ..test_operators import DIFFERENTIABLE, OTHERS
-from .recurrent_operators import LSTM
 from .torch_twins import LATER, PLAIN, F, Tensor, Twin, of_two, of_x, torch
 
 
@@ -97,7 +96,34 @@ def divided(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
     return torch.div(x, y, rounding_mode=None if x.is_floating_point() else "trunc")
 
 
+def squared_error(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    found = F.mse_loss(slots["X"][0], slots["Label"][0], reduction="none")
+    return found.sum(1, keepdim=True) if attrs["per_sample"] else found
+
+
+def clipped_by_norm(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    """PyTorch bounds a tensor by its own norm; here it is given, perhaps that of others besides."""
+    return slots["X"][0] * (attrs["max_norm"] / slots["Squares"][0].sqrt().clamp(min=attrs["max_norm"]))
+
+
+def with_clipped_error(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    out = slots["X"][0] * 1
+    out.register_hook(lambda error: error.clamp(attrs["min"], attrs["max"]))
+    return out
+
+
+def put_back(slots: dict[str, list[Tensor]], attrs: dict[str, Any]) -> Tensor:
+    x, places = slots["X"][0].flatten(2), slots["Places"][0].flatten(2)
+    height, width = attrs["size"]
+    return x.new_zeros(*x.shape[:2], height * width).scatter(2, places, x).unflatten(2, (height, width))
+
+
 TWINS: dict[str, Twin] = {
+    "square_error_cost": squared_error,
+    "clip_by_norm": clipped_by_norm,
+    "clip_error": with_clipped_error,
+    "prune": lambda s, a: s["X"][0].masked_fill(s["Mask"][0] == 0, 0),
+    "unpool": put_back,
     "mul": of_two(torch.matmul),
     "elementwise_add": of_two(torch.add),
     "elementwise_sub": of_two(torch.sub),
@@ -180,13 +206,11 @@ OWN = {"passes_one", "x_min"}
 OTHER_NUMBERS = "other random numbers"
 NO_SUCH = "no such function"
 OWN_TEST = "in test_book_torch.py, with what can be said there"
+RECURRENT = "in test_recurrent_torch.py, without peepholes"
 AHEAD = "counts rows of sequences, ahead of a run"
 ELSEWHERE = {
-    "lstm": "with peepholes; without them it is compared below",
-    "lstmp": "with peepholes",
+    **dict.fromkeys(("lstm", "lstmp", "gru", "lstm_layer", "gru_layer"), RECURRENT),
     "in_rows": "brings back what an LSTM has in time",
-    "gru": "its candidate's state is reset before it is multiplied, PyTorch's after",
-    **dict.fromkeys(("lstm_layer", "gru_layer"), "of lengths that are empty, or more than there is"),
     "lstm_step": "of a group's own step, with peepholes",
     "gru_step": "as gru",
     "recurrent": "a program of its own",
@@ -194,10 +218,6 @@ ELSEWHERE = {
     "spread_row": "no sequences of rows",
     "is_id": "of a group's own step; in test_steps.py",
     "slices": "several results, each that of slice",
-    "square_error_cost": "summed by row",
-    "clip_by_norm": "of a norm that is given",
-    "clip_error": "the gradient alone is clipped",
-    "prune": "a product with a mask",
     "descend": "changes a parameter; compared with what it stands for in test_descent.py",
     "exchange": "no exchange",
     "sequence_end": "no sequences of rows",
@@ -210,7 +230,7 @@ ELSEWHERE = {
     **dict.fromkeys(("modified_huber_loss", "lambda_rank", "data_norm", "cvm"), NO_SUCH),
     **dict.fromkeys(("nce_cost", "class_path", "path_cost", "linear_chain_crf", "crf_decoding"), NO_SUCH),
     **dict.fromkeys(("prior_boxes", "multibox_loss", "detection_output", "of_batch"), NO_SUCH),
-    **dict.fromkeys(("region_max", "scale_piece", "unpool", "selected_mul", "beam_cost"), NO_SUCH),
+    **dict.fromkeys(("region_max", "scale_piece", "selected_mul", "beam_cost"), NO_SUCH),
     **dict.fromkeys(("sample_apart", "sampling_id", "sample_classes", "dropout"), OTHER_NUMBERS),
     **dict.fromkeys(("sequence_best", "sequence_chosen", "sequence_parts", "sequence_slices"), AHEAD),
     **dict.fromkeys(("sequence_strides", "sequence_resize", "sequence_repeat"), AHEAD),
@@ -277,37 +297,6 @@ def test_gradients_agree(case: Case, dtype: type) -> None:
     tolerance = 1e-4 if dtype is np.float32 else 1e-9
     for one, other in zip([array for slot in of for array in found[slot]], expected, strict=True):
         np.testing.assert_allclose(one, other.numpy().reshape(one.shape), rtol=tolerance, atol=tolerance)
-
-
-@pytest.mark.parametrize("is_reverse", [False, True])
-def test_an_lstm_without_peepholes_agrees(is_reverse: bool) -> None:
-    """PyTorch's gates come in another order: input, forget, candidate, output."""
-    slots = {slot: [array.copy()] for slot, array in LSTM.items()}
-    size = len(slots["Weight"][0])
-    slots["Bias"][0][0, 4 * size :] = 0
-    x, weight, bias = (torch.from_numpy(slots[s][0].copy()).requires_grad_() for s in ("X", "Weight", "Bias"))
-    order = torch.cat([torch.arange(size) + size * gate for gate in (1, 2, 0, 3)])
-    peer = torch.nn.LSTM(4 * size, size, dtype=torch.float64)
-    own = dict(peer.named_parameters())
-    own["weight_ih_l0"] = torch.eye(4 * size, dtype=torch.float64)[order]
-    own["weight_hh_l0"] = weight.T[order]
-    own["bias_ih_l0"], own["bias_hh_l0"] = bias[0, : 4 * size][order], torch.zeros(4 * size).double()
-    parts = []
-    for run in torch.tensor_split(x, torch.from_numpy(slots["Offsets"][0])[1:-1]):
-        turned = run.flip(0) if is_reverse else run
-        if len(run):
-            states, _ = torch.func.functional_call(peer, own, (turned,))
-            parts.append(states.flip(0) if is_reverse else states)
-    out = torch.cat(parts)
-    back = np.random.default_rng(3).standard_normal(out.shape)
-    single = Single("lstm", slots, {"is_reverse": is_reverse})
-    np.testing.assert_allclose(single.forward()["Out"], out.detach().numpy(), rtol=1e-9, atol=1e-9)
-    expected = torch.autograd.grad(out, [x, weight, bias], torch.from_numpy(back))
-    found = single.gradient(back, ["X", "Weight", "Bias"])
-    np.testing.assert_allclose(found["X"][0], expected[0], rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(found["Weight"][0], expected[1], rtol=1e-6, atol=1e-7)
-    gates = slice(0, 4 * size)
-    np.testing.assert_allclose(found["Bias"][0][0, gates], expected[2][0, gates], rtol=1e-6, atol=1e-7)
 
 
 def test_every_operator_is_compared_or_said_why_not() -> None:
