@@ -63,9 +63,10 @@ def test_one_row_becomes_that_of_each_sequence() -> None:
     check_gradient("spread_row", given)
 
 
-def test_an_id_is_told_from_others() -> None:
-    found = Single("is_id", {"X": [np.array([[4], [1], [4]])]}, {"id": 4}).forward()["Out"]
-    assert found.tolist() == [[1], [0], [1]]
+@pytest.mark.parametrize(("id", "expected"), [(4, [[1], [0], [1]]), (1, [[0], [1], [0]])])
+def test_an_id_is_told_from_others(id: int, expected: list[list[int]]) -> None:
+    found = Single("is_id", {"X": [np.array([[4], [1], [4]])]}, {"id": id}).forward()["Out"]
+    assert found.tolist() == expected
 
 
 def halves(case: Case) -> list[dict[str, np.ndarray]]:

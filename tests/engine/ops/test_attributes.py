@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from paddle._engine import registry
+from tests.observed import observe
 
 from ..test_operators import DIFFERENTIABLE, OTHERS
 from .ahead_operators import AHEAD, DURING
@@ -15,25 +15,77 @@ from .slopes import SLOPES
 
 Pair = tuple[str, str]
 
-DRAWN = "engine/ops/test_drawn.py"
-TESTS = Path(__file__).parents[2]
-OF_RANDOM = ("uniform_random", "gaussian_random", "truncated_gaussian_random", "randint")
-OTHERWISE: dict[Pair, str] = {
-    **{(type, name): DRAWN for type in OF_RANDOM for name in registry.row(type).attrs},
-    **{(f"{type}_batch_size_like", name): DRAWN for type in OF_RANDOM for name in ("seed", "dtype")},
-    **{(f"{type}_batch_size_like", "std"): DRAWN for type in OF_RANDOM[1:3]},
-    **{("sample_apart", name): DRAWN for name in ("num_classes", "num_samples", "without_label")},
-    **{("sample_classes", name): DRAWN for name in ("num_classes", "num_neg_samples", "distribution")},
-    **{("dropout", name): DRAWN for name in ("seed", "draws_as")},
-    ("batch_norm_told", "momentum"): "engine/ops/test_other_outputs.py",  # where a variable tells it
-    ("joint_mul", "multiplier"): "engine/teams/test_joint.py",
-    ("descend", "multiplier"): "engine/passes/test_descent.py",
-    **{("auc", name): "engine/ops/test_auc.py" for name in ("num_thresholds", "slide_steps")},
-    **{("recurrent", name): "engine/test_recurrence.py" for name in ("loop", "is_reverse", "is_test")},
-    **{("generate", name): "faces/v2/test_generation.py" for name in registry.row("generate").attrs},
-    ("is_id", "id"): "engine/test_steps.py",
+Nodes = tuple[str, ...]
+
+DRAWN = "engine/ops/test_drawn.py::test_"
+ALIKE = f"{DRAWN}as_many_as_another_array_has_are_drawn_like_any_others"
+SEED = f"{DRAWN}a_seed_of_its_own_draws_the_same_in_every_run"
+CLASSES = f"{DRAWN}classes_are_drawn_by_their_distribution"
+APART = (
+    f"{DRAWN}classes_drawn_apart_are_each_there_once",
+    f"{DRAWN}classes_drawn_apart_are_as_likely_as_their_chances_say",
+)
+OF_RANDOM = {
+    "uniform_random": f"{DRAWN}uniform_numbers_fill_their_bounds",
+    "gaussian_random": f"{DRAWN}gaussian_numbers_lie_about_their_mean",
+    "truncated_gaussian_random": f"{DRAWN}gaussian_numbers_lie_about_their_mean",
+    "randint": f"{DRAWN}integers_are_each_as_likely",
 }
-"""What no table of cases here varies, and the test that does, or that says why there is nothing to vary."""
+GAUSSIAN = [type for type in OF_RANDOM if "gaussian" in type]
+RECURRENCE = "engine/test_recurrence.py::test_"
+SEARCH = "engine/test_generate.py::test_a_search_as_wide_as_there_are_paths_finds_the_most_probable_ones"
+OTHERWISE: dict[Pair, Nodes] = {
+    **{
+        (type, name): (own, ALIKE, SEED)
+        for type, own in OF_RANDOM.items()
+        for name in registry.row(type).attrs
+    },
+    **{(f"{type}_batch_size_like", name): (ALIKE, SEED) for type in OF_RANDOM for name in ("seed", "dtype")},
+    **{(f"{type}_batch_size_like", "std"): (ALIKE,) for type in GAUSSIAN},
+    **{("sample_apart", name): APART for name in ("num_classes", "num_samples", "without_label")},
+    **{("sample_classes", name): (CLASSES,) for name in ("num_classes", "num_neg_samples", "distribution")},
+    ("dropout", "seed"): (SEED,),
+    ("dropout", "draws_as"): (f"{DRAWN}dropout_draws_as_another_where_it_is_told_to",),
+    ("batch_norm_told", "momentum"): (
+        "engine/ops/test_other_outputs.py::test_a_moving_mean_moves_towards_that_of_the_batch",
+    ),
+    ("joint_mul", "multiplier"): (
+        "engine/teams/test_joint.py::test_parameters_become_what_one_thread_makes_of_them",
+    ),
+    ("descend", "multiplier"): (
+        "engine/passes/test_descent.py::test_parameters_become_what_they_would_from_their_gradients",
+    ),
+    **{
+        ("auc", name): ("engine/ops/test_auc.py::test_the_area_is_how_often_pairs_are_in_order",)
+        for name in ("num_thresholds", "slide_steps")
+    },
+    **{("recurrent", name): (f"{RECURRENCE}gradients_are_derivatives",) for name in ("loop", "is_reverse")},
+    ("recurrent", "is_test"): (f"{RECURRENCE}each_moment_drops_anew_and_a_test_drops_nothing",),
+    **{("generate", name): (SEARCH,) for name in registry.row("generate").attrs},
+    ("is_id", "id"): ("engine/test_steps.py::test_an_id_is_told_from_others",),
+}
+"""What no table of cases here varies, and the tests that do."""
+
+TALLIES = "engine/ops/test_tally_operators.py::test_"
+COUNTED = (
+    f"{TALLIES}counts_are_of_the_batch_and_x_has_its_slope",
+    f"{TALLIES}a_slot_counts_as_one_sample_and_what_was_not_shown_not_at_all",
+)
+GRADIENTS: dict[Pair, Nodes] = {
+    ("cvm", "is_kept"): (f"{TALLIES}what_was_counted_goes_back_through_shows_and_clicks",),
+    **{("data_norm", name): COUNTED for name in ("slot_dim", "epsilon")},
+    **{pair: OTHERWISE[pair] for pair in (("joint_mul", "multiplier"), ("recurrent", "loop"))},
+    ("recurrent", "is_reverse"): OTHERWISE["recurrent", "is_reverse"],
+}
+"""The same of gradients."""
+
+OF_NO_GRADIENT: dict[Pair, str] = {
+    ("batch_norm_told", "momentum"): "moves averages, and a variable tells it",
+    ("dropout", "seed"): "the mask is the forward's",
+    ("dropout", "draws_as"): "the mask is the forward's",
+    ("recurrent", "is_test"): "a test goes back nowhere",
+}
+"""What no gradient looks at, and why."""
 
 
 def once(cases: Iterable[tuple[str, dict[str, Any]]], types: Iterable[str]) -> set[Pair]:
@@ -51,7 +103,6 @@ def test_every_attribute_is_seen_with_two_values_where_values_are_checked() -> N
     found = once([*twins, *lists], registry.table())
     assert found - OTHERWISE.keys() == set()
     assert OTHERWISE.keys() - found == set()  # they have two by now
-    assert all((TESTS / where).is_file() for where in OTHERWISE.values())
 
 
 def test_every_attribute_is_seen_with_two_values_where_gradients_are_checked() -> None:
@@ -59,6 +110,15 @@ def test_every_attribute_is_seen_with_two_values_where_gradients_are_checked() -
     by_differences = [(case.type, case.attrs) for case in DIFFERENTIABLE if case.has_slope]
     by_twins = [(slope.type, slope.attrs) for slope in SLOPES]
     with_gradient = [type for type, row in registry.table().items() if row.gradient is not None]
-    tallies = {("cvm", "is_kept"), ("data_norm", "slot_dim"), ("data_norm", "epsilon")}
     found = once([*by_differences, *by_twins], with_gradient)
-    assert found - OTHERWISE.keys() == tallies  # in test_tally_operators.py
+    assert found == GRADIENTS.keys() | OF_NO_GRADIENT.keys()
+    assert not GRADIENTS.keys() & OF_NO_GRADIENT.keys()
+
+
+def test_tests_that_are_named_here_give_each_attribute_two_values() -> None:
+    tests = {node for nodes in (*OTHERWISE.values(), *GRADIENTS.values()) for node in nodes}
+    observed = observe(tests)
+    for pairs, end in ((OTHERWISE, ""), (GRADIENTS, "_grad")):
+        for (type, name), nodes in pairs.items():
+            values = set().union(*(observed[node].attributes[type + end, name] for node in nodes))
+            assert len(values) > 1, f"{type + end} has one {name}, {values}, in {nodes}"

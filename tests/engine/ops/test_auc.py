@@ -21,22 +21,26 @@ def batch() -> tuple[np.ndarray, np.ndarray]:
     return RNG.integers(0, 50, size=30) / 50 + 0.001, RNG.integers(0, 2, size=30)
 
 
-def area(scores: np.ndarray, label: np.ndarray, counts: list[np.ndarray], steps: int) -> float:
+def area(
+    scores: np.ndarray, label: np.ndarray, counts: list[np.ndarray], steps: int, parts: int = 50
+) -> float:
     inputs = {
         "Predict": [np.stack([1 - scores, scores], 1)],
         "Label": [label[:, None]],
         "Positive": [counts[0]],
         "Negative": [counts[1]],
     }
-    return float(Single("auc", inputs, {"num_thresholds": 50, "slide_steps": steps}).forward()["AUC"][0])
+    return float(Single("auc", inputs, {"num_thresholds": parts, "slide_steps": steps}).forward()["AUC"][0])
 
 
+@pytest.mark.parametrize("parts", [50, 150])
 @pytest.mark.parametrize("steps", [0, 1, 3])
-def test_the_area_is_how_often_pairs_are_in_order(steps: int) -> None:
-    counts = [np.zeros((1, (steps + 1) * 51 + 1 if steps else 51), np.int64) for _ in range(2)]
+def test_the_area_is_how_often_pairs_are_in_order(steps: int, parts: int) -> None:
+    size = parts + 1
+    counts = [np.zeros((1, (steps + 1) * size + 1 if steps else size), np.int64) for _ in range(2)]
     batches = [batch() for _ in range(7)]
     for at, (scores, label) in enumerate(batches):
-        found = area(scores, label, counts, steps)
+        found = area(scores, label, counts, steps, parts)
         seen = batches[max(0, at + 1 - steps) if steps else 0 : at + 1]
         joined = [np.concatenate(each) for each in zip(*seen, strict=True)]
         np.testing.assert_allclose(found, chance(*joined), rtol=1e-6)

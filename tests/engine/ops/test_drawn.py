@@ -49,8 +49,12 @@ def test_uniform_numbers_fill_their_bounds(low: float, high: float, dtype: str) 
 
 @pytest.mark.parametrize(("mean", "std"), [(0.0, 1.0), (-2.0, 0.3), (1.5, 4.0)])
 @pytest.mark.parametrize(("type", "share"), [("gaussian_random", 1.0), ("truncated_gaussian_random", 0.8796)])
-def test_gaussian_numbers_lie_about_their_mean(type: str, share: float, mean: float, std: float) -> None:
-    found = first(type, {"shape": MANY, "mean": mean, "std": std, "dtype": "float64", "seed": 3})
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gaussian_numbers_lie_about_their_mean(
+    type: str, share: float, mean: float, std: float, dtype: str
+) -> None:
+    found = first(type, {"shape": MANY, "mean": mean, "std": std, "dtype": dtype, "seed": 3})
+    assert found.dtype == dtype
     assert (found.mean(), found.std()) == pytest.approx((mean, std * share), abs=0.02 * std)
     assert (np.abs(found - mean).max() <= 2 * std) == (type == "truncated_gaussian_random")
 
@@ -73,9 +77,18 @@ OF_SHAPE = {
 }
 
 
+OTHERS: dict[str, dict[str, Any]] = {
+    "uniform_random": {"dtype": "float32"},
+    "gaussian_random": {"std": 0.5, "dtype": "float32"},
+    "truncated_gaussian_random": {"std": 0.5, "dtype": "float32"},
+    "randint": {"dtype": "int64"},
+}
+
+
+@pytest.mark.parametrize("others", [{}, OTHERS], ids=["these", "others"])
 @pytest.mark.parametrize("type", OF_SHAPE)
-def test_as_many_as_another_array_has_are_drawn_like_any_others(type: str) -> None:
-    attrs = {**OF_SHAPE[type], "seed": 9}
+def test_as_many_as_another_array_has_are_drawn_like_any_others(type: str, others: dict[str, Any]) -> None:
+    attrs = {**OF_SHAPE[type], **others.get(type, {}), "seed": 9}
     plain = first(type, {"shape": (60, 7), **attrs})
     np.testing.assert_array_equal(first(f"{type}_batch_size_like", {"shape": (-1, 7), **attrs}, X=X), plain)
 
@@ -111,14 +124,20 @@ def test_dropout_draws_as_another_where_it_is_told_to() -> None:
     assert (drawn("dropout", Run(seed=1), "b", {}, X=X) != own).any()
 
 
-@pytest.mark.parametrize("distribution", [(), UNEVEN, LOG_UNIFORM])
-def test_classes_are_drawn_by_their_distribution(distribution: tuple[float, ...]) -> None:
-    attrs = {"num_classes": CLASSES, "num_neg_samples": 30_000, "distribution": distribution}
+@pytest.mark.parametrize(
+    ("classes", "count", "distribution"),
+    [(CLASSES, 30_000, ()), (9, 40_000, ()), (CLASSES, 30_000, UNEVEN), (CLASSES, 30_000, LOG_UNIFORM)],
+)
+def test_classes_are_drawn_by_their_distribution(
+    classes: int, count: int, distribution: tuple[float, ...]
+) -> None:
+    attrs = {"num_classes": classes, "num_neg_samples": count, "distribution": distribution}
     found = drawn("sample_classes", Run(seed=2), "", attrs, Label=LABEL)
     np.testing.assert_array_equal(found[:, :1], LABEL)
+    assert found.shape == (3, 1 + count)
     for row in found[:, 1:]:
-        shares = np.bincount(row, minlength=CLASSES) / row.size
-        np.testing.assert_allclose(shares, distribution or 1 / CLASSES, atol=0.01)
+        shares = np.bincount(row, minlength=classes) / row.size
+        np.testing.assert_allclose(shares, distribution or 1 / classes, atol=0.01)
         assert (shares[list(UNEVEN).index(0)] == 0) == (distribution == UNEVEN)
     assert (found[0, 1:] != found[1, 1:]).any()
 

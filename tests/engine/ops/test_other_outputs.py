@@ -75,7 +75,7 @@ def test_every_output_that_is_read_is_numpys(
 def test_a_moving_mean_moves_towards_that_of_the_batch(type: str, kept: float) -> None:
     slots = {slot: [value.copy()] for slot, value in {"X": X, **CHANNELS}.items()}
     told = {"Momentum": [np.array([kept])]} if type == "batch_norm_told" else {}
-    single = Single(type, slots | told, {} if told else {"momentum": kept})
+    single = Single(type, slots | told, {"momentum": 1 - kept if told else kept})  # what is told is heard
     single.forward()
     for slot, new in (("Mean", X.mean(0)), ("Variance", X.var(0))):
         moved = kept * CHANNELS[slot] + (1 - kept) * new

@@ -7,18 +7,21 @@ import pytest
 
 from paddle._engine import registry
 from paddle._engine.single import Single
+from tests.observed import observe
 
 from ..test_operators import DIFFERENTIABLE
 from .slopes import SLOPES, Slope
 
+TALLIES, STEPS = "engine/ops/test_tally_operators.py::test_", "engine/test_steps.py::test_"
 ELSEWHERE = {
-    "cvm": "test_tally_operators.py",
-    "data_norm": "test_tally_operators.py",
-    "lstm_step": "test_steps.py",
-    "gru_step": "test_steps.py",
-    "recurrent": "test_recurrence.py",
-    "spread_row": "test_steps.py",
+    "cvm": f"{TALLIES}what_was_counted_goes_back_through_shows_and_clicks",
+    "data_norm": f"{TALLIES}counts_are_of_the_batch_and_x_has_its_slope",
+    "lstm_step": f"{STEPS}a_moment_of_an_lstm",
+    "gru_step": f"{STEPS}a_moment_of_a_gru",
+    "recurrent": "engine/test_recurrence.py::test_gradients_are_derivatives",
+    "spread_row": f"{STEPS}one_row_becomes_that_of_each_sequence",
 }
+"""The test that checks it."""
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -42,3 +45,8 @@ def test_every_gradient_is_checked() -> None:
     with_gradient = {type for type, row in registry.table().items() if row.gradient is not None}
     by_differences = {case.type for case in DIFFERENTIABLE if case.has_slope}
     assert with_gradient - by_differences - {slope.type for slope in SLOPES} == ELSEWHERE.keys()
+
+
+def test_tests_that_are_named_here_compute_these_gradients() -> None:
+    observed = observe(ELSEWHERE.values())
+    assert [type for type, node in ELSEWHERE.items() if f"{type}_grad" not in observed[node].operators] == []

@@ -21,12 +21,13 @@ def found(x: np.ndarray, **attrs: object) -> dict[str, np.ndarray]:
     return {slot: arrays[0] for slot, arrays in single.gradient(GIVEN, OF).items()}
 
 
-def test_counts_are_of_the_batch_and_x_has_its_slope() -> None:
-    slopes = found(SEEN, epsilon=0.01)
+@pytest.mark.parametrize("epsilon", [0.01, 0.3])
+def test_counts_are_of_the_batch_and_x_has_its_slope(epsilon: float) -> None:
+    slopes = found(SEEN, epsilon=epsilon)
     np.testing.assert_allclose(slopes["X"], GIVEN * SCALES)
     np.testing.assert_array_equal(slopes["Size"], [5, 5, 5, 5])
     np.testing.assert_allclose(slopes["Sum"], SEEN.sum(0))
-    np.testing.assert_allclose(slopes["Square"], ((SEEN - MEANS) ** 2).sum(0) + 0.05)
+    np.testing.assert_allclose(slopes["Square"], ((SEEN - MEANS) ** 2).sum(0) + 5 * epsilon)
 
 
 def test_a_slot_counts_as_one_sample_and_what_was_not_shown_not_at_all() -> None:

@@ -63,13 +63,15 @@ def test_a_library_that_answers_wrongly_is_not_called(monkeypatch: pytest.Monkey
 class Keeper(Recorder):
     """Lends nothing, at a rate that grows with the number of samples."""
 
+    multiplier = 2.0
+
     def rate(self, samples: int) -> float:
         return 0.01 * samples
 
     def step(
         self, gradients: Mapping[str, np.ndarray | SparseRows], samples: int, *, rate: float | None = None
     ) -> StepReport:
-        self.learning_rate = 2.0 * self.rate(samples)
+        self.learning_rate = self.multiplier * self.rate(samples)
         return super().step(gradients, samples)
 
     def lookup(self, ids: Mapping[str, np.ndarray], *, training: bool) -> Mapping[str, np.ndarray]:
@@ -80,7 +82,7 @@ class Lender(Keeper):
     """Lends all that it keeps."""
 
     def lent(self) -> Mapping[str, float]:
-        return dict.fromkeys(self.scope.names(), 2.0)
+        return dict.fromkeys(self.scope.names(), self.multiplier)
 
 
 class Tower:
@@ -111,8 +113,12 @@ def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(descent, "LEAST", 1)
 
 
+@pytest.mark.parametrize("multiplier", [2.0, 0.5])
 @pytest.mark.parametrize("uses", [1, 2])
-def test_parameters_become_what_they_would_from_their_gradients(uses: int) -> None:
+def test_parameters_become_what_they_would_from_their_gradients(
+    uses: int, multiplier: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Keeper, "multiplier", multiplier)
     lent, kept = Tower(uses), Tower(uses)
     exchange = lent.trained(Lender)
     kept.trained(Keeper)
