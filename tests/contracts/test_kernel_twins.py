@@ -5,21 +5,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dis import get_instructions
+from functools import partial
 from importlib import import_module
 from inspect import getsource
+from math import erf
 from pathlib import Path
-from pkgutil import walk_packages
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
+import numpy as np
+import pytest
 from numba.core.dispatcher import Dispatcher
 
-from paddle._engine import kernels
+from paddle._engine.kernels import normal
+from paddle._engine.kernels.normal import error_function
+from tests.engine.kernels.barring import PACKAGE, modules, sources
 from tests.engine.kernels.case import Case
 
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME, ROOM = ROOT / "runtime/paddle", ROOT / "tests/engine/kernels"
-PACKAGE = kernels.__name__
 APART = {
     "flushing.flush": "tests.engine.ops.test_flushed",  # they compute nothing
     "flushing.restore": "tests.engine.ops.test_flushed",
@@ -31,10 +35,6 @@ APART = {
 
 def name(kernel: Any) -> str:
     return f"{kernel.py_func.__module__}.{kernel.__name__}".removeprefix(PACKAGE + ".")
-
-
-def modules() -> list[ModuleType]:
-    return [import_module(each.name) for each in walk_packages(kernels.__path__, PACKAGE + ".")]
 
 
 def called(function: FunctionType) -> Iterator[Dispatcher]:
@@ -95,11 +95,46 @@ def test_each_kernel_has_a_twin_that_a_test_compares_it_with() -> None:
     assert set(APART) <= public()
 
 
-def test_no_twin_is_a_kernel_or_calls_the_one_it_is_compared_with() -> None:
+ASIDE = error_function
+
+
+def behind_a_closure(kernel: Any) -> Any:
+    return lambda x, out: kernel(x, out)
+
+
+TWINS_THAT_ARE_NONE = {
+    "itself": ASIDE,
+    "its Python": ASIDE.py_func,
+    "by its name": lambda x, out: error_function(x, out),
+    "by another name": lambda x, out: ASIDE(x, out),
+    "as an attribute": lambda x, out: getattr(normal, "error_" + "function")(x, out),
+    "as an attribute's Python": lambda x, out: normal.error_function.py_func(x, out),
+    "behind a closure": behind_a_closure(ASIDE),
+    "its Python, behind a closure": behind_a_closure(ASIDE.py_func),
+    "in part": partial(ASIDE),
+    "by what else calls it": lambda x, out: np.copyto(out, 2 * normal.numpy_gelu(x)),
+}
+
+
+@pytest.mark.parametrize("how", TWINS_THAT_ARE_NONE)
+def test_a_twin_that_reaches_a_kernel_is_none(how: str) -> None:
+    """While a twin runs there are no kernels (tests/engine/kernels/barring.py); then they are again."""
+    case = Case(ASIDE, TWINS_THAT_ARE_NONE[how], lambda draw: ())
+    x = np.array([0.5, -1.0])
+    with pytest.raises(AssertionError, match="a twin calls a kernel"):
+        case.check((x, np.zeros(2)))
+    for each in (ASIDE, ASIDE.py_func):
+        each(x, out := np.zeros(2))
+        assert out.tolist() == [erf(0.5), erf(-1.0)]
+
+
+def test_no_twin_is_a_copy_of_a_kernel() -> None:
+    codes = {source.__code__ for source in sources()}
+    assert ASIDE.py_func.__code__ in codes
     for case in held():
-        assert isinstance(case.twin, FunctionType) or case.twin.__module__ == "numpy", case.name
-        if isinstance(case.twin, FunctionType):
-            assert case.kernel not in called(case.twin), case.name
+        twin = case.twin
+        assert isinstance(twin, FunctionType) or twin.__module__ == "numpy", case.name
+        assert getattr(twin, "__code__", None) not in codes, case.name
 
 
 def test_what_has_no_twin_is_named_where_it_is_tested() -> None:
