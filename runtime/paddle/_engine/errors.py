@@ -2,6 +2,7 @@
 
 EngineError
 ├── ShapeError            shapes or dtypes of a program or a feed do not fit
+│   └── DtypeError        whole numbers where floats are computed with
 ├── UnknownOperator       a program names an operator that is not registered
 ├── NotDifferentiable     a gradient was asked of something that has none
 ├── FeedError             a feed or fetch that the program does not have, or an id outside its table
@@ -21,6 +22,10 @@ class EngineError(Exception):
 
 class ShapeError(Complaint, EngineError, ValueError):
     """Shapes or dtypes of a program or a feed do not fit together."""
+
+
+class DtypeError(ShapeError, TypeError):
+    """An operator that computes with floats is given whole numbers."""
 
 
 class UnknownOperator(EngineError, KeyError):

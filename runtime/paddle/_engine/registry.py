@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from paddle._engine.errors import NotDifferentiable, ShapeError, UnknownOperator
+from paddle._engine.errors import DtypeError, NotDifferentiable, ShapeError, UnknownOperator
 from paddle._engine.exchange import Stepping, StepReport
 from paddle._engine.program import GRAD, Form, Operator
 from paddle._engine.rows import SparseRows
@@ -204,7 +204,7 @@ class Row:
     ``changes``: the input slots whose variables a run changes, by its attributes: parameters that no
     gradient moves, such as moving averages. ``ahead``: computes the outputs from inputs and attributes
     before a plan is made, as its shapes follow from them. ``sized``: the outputs follow from the sizes of
-    inputs alone.
+    inputs alone. ``floats``: the input slots that take no whole numbers.
     """
 
     type: str
@@ -219,6 +219,7 @@ class Row:
     indexes: tuple[Index, ...] = ()
     runs: tuple[Runs, ...] = ()
     changes: Callable[[Mapping[str, Any]], tuple[str, ...]] = lambda attrs: ()
+    floats: Callable[[Forms], tuple[str, ...]] = lambda forms: ()
 
     def slots(self, given: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """The input slots filled with the names given, complete and in the row's order."""
@@ -244,6 +245,13 @@ class Row:
         if missing := [name for name, value in attrs.items() if value is REQUIRED]:
             raise ShapeError(f"operator {self.type!r} needs the attributes {missing}")
         return attrs
+
+    def check_kinds(self, forms: Forms) -> None:
+        """Refuse whole numbers where floats alone are computed with. Raises DtypeError."""
+        for slot in self.floats(forms):
+            for form in forms.slots.get(slot, ()):
+                if not form.dtype.startswith("float"):
+                    raise DtypeError(f"{slot} is of float32 or float64, and not of {form.dtype}: cast it")
 
 
 @cache
@@ -305,7 +313,9 @@ def infer(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Form]:
     seen = _seen(operator, forms)
     try:
         if not operator.type.endswith("_grad"):
-            found = row(operator.type).shape(seen)
+            known = row(operator.type)
+            found = known.shape(seen)
+            known.check_kinds(seen)
             return {
                 name: form
                 for slot, names in operator.outputs.items()
@@ -313,6 +323,6 @@ def infer(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Form]:
             }
         rows = gradient(operator.type.removesuffix("_grad")).rows(seen)
     except ShapeError as error:
-        raise ShapeError(f"{error}, in {operator}") from None
+        raise type(error)(f"{error}, in {operator}") from None
     originals = {name: forms[name.rpartition(GRAD)[0]] for name in operator.writes()}
     return {name: Form(form.shape, form.dtype, rows) for name, form in originals.items()}

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from paddle._complaint import Complaint
-from paddle._engine.errors import EngineError, FeedError
+from paddle._engine.errors import DtypeError, EngineError, FeedError
 
 
 class ProgramError(Complaint):
@@ -80,8 +80,14 @@ def explained(error: EngineError, lines: Mapping[str, str]) -> ProgramError:
         return BadFeed(f"the feed lacks {lacking[1]!r} ({lacking[2]}), which {reader} reads")
     last = text.rpartition(" in ")[2]
     named = [(found.start(), line) for name, line in lines.items() if (found := _named(name).search(last))]
-    kind = BadFeed if isinstance(error, FeedError) else BadProgram
-    return kind(f"{min(named)[1]}: {text}" if named else text)
+    return kind_of(error)(f"{min(named)[1]}: {text}" if named else text)
+
+
+def kind_of(error: EngineError) -> type[ProgramError]:
+    """As what it is told: a dtype that an operator does not take is a TypeError, as of the original."""
+    if isinstance(error, DtypeError):
+        return BadArgument
+    return BadFeed if isinstance(error, FeedError) else BadProgram
 
 
 def _named(name: str) -> re.Pattern[str]:

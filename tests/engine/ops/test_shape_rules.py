@@ -11,6 +11,7 @@ import pytest
 
 from paddle._engine import pointers, registry
 from paddle._engine.errors import FeedError, ShapeError
+from paddle._engine.ops.floats import FLOATS
 from paddle._engine.program import Form
 from paddle._engine.single import Single
 
@@ -113,6 +114,56 @@ def test_what_has_another_rank_is_refused_or_computed(type: str) -> None:
                 pass
             except Exception as error:
                 pytest.fail(f"{case}, {what}: {error!r} and no ShapeError")
+
+
+def forms_of(slots: Slots, attrs: dict[str, Any]) -> registry.Forms:
+    forms = {slot: tuple(Form(a.shape, a.dtype.name) for a in arrays) for slot, arrays in slots.items()}
+    return registry.Forms(forms, attrs)
+
+
+def whole(case: Case) -> Iterator[tuple[str, Slots]]:
+    """The inputs of a case, of which those in one slot that are floats, or all of them, are whole numbers."""
+    given = case.slots(np.float32)
+    floats = [slot for slot in given if given[slot] and given[slot][0].dtype.kind == "f"]
+    for slots in [*([slot] for slot in floats), floats]:
+        with np.errstate(invalid="ignore"):
+            made = {slot: [array.astype(np.int64) for array in given[slot]] for slot in slots}
+        yield " and ".join(slots), given | made
+
+
+NUMPYS = {"elementwise_pow": "to negative integer powers"}
+"""What numpy says of numbers, and not of their kind."""
+
+
+@pytest.mark.parametrize("type", sorted({case.type for case in DIFFERENTIABLE + OTHERS}))
+@pytest.mark.unusual  # no program has whole numbers there
+def test_whole_numbers_are_refused_or_computed_with(type: str) -> None:
+    for case in (case for case in DIFFERENTIABLE + OTHERS if case.type == type):
+        for what, slots in whole(case):
+            try:
+                with np.errstate(all="ignore"):
+                    run(type, slots, case.attrs)
+            except (ShapeError, FeedError):
+                pass
+            except Exception as error:
+                if NUMPYS.get(type, "nothing") not in str(error):
+                    pytest.fail(f"{case}, {what}: {error!r} and no ShapeError")
+
+
+@pytest.mark.parametrize("type", FLOATS)
+def test_a_slot_of_floats_is_named_with_what_it_was_given(type: str) -> None:
+    refused = 0
+    for case in (case for case in DIFFERENTIABLE + OTHERS if case.type == type):
+        given = case.slots(np.float32)
+        row = registry.row(type)
+        attrs = row.attributes(case.attrs)
+        for slot in row.floats(forms_of(given, attrs)):
+            if given.get(slot):
+                all_whole = [each.astype(np.int64) for each in given[slot]]
+                with pytest.raises(TypeError, match=f"{slot} is of float32 or float64, and not of int64"):
+                    row.check_kinds(forms_of(given | {slot: all_whole}, attrs))
+                refused += 1
+    assert refused
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ Each file ends in ``ROWS``. A kernel must never allocate in the step that it ret
 it binds its scratch arrays once.
 """
 
+from dataclasses import replace
+
 from paddle._engine.ops import (
     activation,
     arrangement,
@@ -18,6 +20,7 @@ from paddle._engine.ops import (
     elementwise,
     entries,
     exchange,
+    floats,
     generate,
     image,
     layers,
@@ -46,7 +49,7 @@ from paddle._engine.ops import (
 )
 from paddle._engine.registry import Row
 
-ROWS: tuple[Row, ...] = (
+_ROWS: tuple[Row, ...] = (
     *linear.ROWS,
     *biased.ROWS,
     *image.ROWS,
@@ -86,3 +89,4 @@ ROWS: tuple[Row, ...] = (
     *arrays.ROWS,
     *exchange.ROWS,
 )
+ROWS = tuple(replace(row, floats=floats.FLOATS.get(row.type, row.floats)) for row in _ROWS)

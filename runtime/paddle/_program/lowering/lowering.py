@@ -26,7 +26,7 @@ from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype, 
 from paddle._program.description.open_tables import LOOKUPS, open_tables
 from paddle._program.description.operator import BACKWARD, Operator
 from paddle._program.description.variable import Parameter, Variable
-from paddle._program.errors import BadProgram
+from paddle._program.errors import BadProgram, kind_of
 from paddle._program.lowering.flat_slots import is_flat
 from paddle._program.lowering.gradients import FLAT, lower_gradients
 from paddle._program.lowering.op_rows import row
@@ -206,7 +206,7 @@ class Lowering:
         try:
             rule(self, op)
         except EngineError as error:
-            raise BadProgram(f"{_said(op)}: {error}") from error
+            raise kind_of(error)(f"{_said(op)}: {error}") from error
         if not self.infers:
             said = _said(op)
             for made in operators[before:]:

@@ -115,7 +115,7 @@ def _softplus(low: Lowering, op: Operator) -> None:
 @lowers("log2", "log10")
 def _log_of(low: Lowering, op: Operator) -> None:
     base = 2.0 if op.type == "log2" else 10.0
-    found = low.op("log", X=low.input(op, "X").variable)
+    found = low.op("log", X=as_float(low, low.input(op, "X").variable))
     low.give(op, "Out", low.op("scale", {"scale": 1 / log(base)}, X=found))
 
 

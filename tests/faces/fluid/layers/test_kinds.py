@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import paddle.fluid as fluid
@@ -47,3 +48,15 @@ def test_integers_are_refused_where_floats_are_computed_with(name: str) -> None:
 def test_floats_are_refused_where_integers_name_things(name: str) -> None:
     with pytest.raises(TypeError, match=f"{name} is of (int32, )?int64, and not of float32"):
         IDS[name](layers.data("f", [1]))
+
+
+def test_what_a_layer_does_not_look_at_its_operator_refuses() -> None:
+    """The original's layer lets it through, and its operator has no kernel for it."""
+    given = layers.data("i", [3], dtype="int64"), layers.data("label", [1], dtype="int64")
+    said = (
+        r"'softmax_with_cross_entropy' \(written at .*\): Logits is of float32 or float64, and not of int64"
+    )
+    with pytest.raises(TypeError, match=said):
+        cost = layers.softmax_with_cross_entropy(*given)
+        fed = {"i": np.ones((2, 3), np.int64), "label": np.zeros((2, 1), np.int64)}
+        fluid.Executor().run(feed=fed, fetch_list=[cost])
