@@ -4,4 +4,4 @@ from functools import partial
 
 from benchmarks.start.process import work
 
-prepare = partial(work, "engine")
+prepare = partial(work, "engine", "paddle._engine.builder paddle._engine.executor")

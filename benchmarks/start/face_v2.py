@@ -4,4 +4,4 @@ from functools import partial
 
 from benchmarks.start.process import work
 
-prepare = partial(work, "face_v2")
+prepare = partial(work, "face_v2", "paddle paddle.v2 paddle.fluid")

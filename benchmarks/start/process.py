@@ -1,4 +1,5 @@
-"""A process that begins, does one step of a model and ends, as work to be measured."""
+"""A process that begins, does one step of a model, or imports what one is written with, and ends, as work to
+be measured."""
 
 from __future__ import annotations
 
@@ -15,18 +16,23 @@ from benchmarks.json_process import command
 from benchmarks.worker import Work
 
 
-def work(module: str, settings: Mapping[str, Any]) -> Work:
-    """``module``: the contender of ``models`` that the process is. Its sources are compiled, like peers'."""
+def work(module: str, imports: str, settings: Mapping[str, Any]) -> Work:
+    """``module``: the contender of ``models`` that the process is. Its sources are compiled, like peers'.
+    ``imports``: what it imports, where that is all that is asked for; there is no answer then."""
     python = sys.executable if sys.flags.isolated else ""
-    words = command(
-        "benchmarks.start.once", f"benchmarks.models.{module}", json.dumps(settings), python=python
-    )
+    if settings.get("imports"):
+        words = command("benchmarks.start.imported", imports, python=python)
+    else:
+        words = command(
+            "benchmarks.start.once", f"benchmarks.models.{module}", json.dumps(settings), python=python
+        )
 
     environ = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
-    def once() -> float:
+    def once() -> float | None:
         done = subprocess.run(words, cwd=ROOT, env=environ, stdout=subprocess.PIPE, check=True, text=True)
-        return float(done.stdout.split()[-1])
+        said = done.stdout.split()
+        return float(said[-1]) if said else None
 
     def run(count: int) -> None:
         for _ in range(count):

@@ -4,4 +4,4 @@ from functools import partial
 
 from benchmarks.start.process import work
 
-prepare = partial(work, "torch_peer")
+prepare = partial(work, "torch_peer", "torch")
