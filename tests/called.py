@@ -1,8 +1,8 @@
 """What the runtime calls of its kernels in a test is what is compiled before there is a job: whichever test
 has it call another one, or with something else, fails, and says what paddle/_warm/usual.py lacks.
 
-Of what tests call themselves nothing is said. Left out there, and so here, are models in float64, and arrays
-that only tests lay out with gaps.
+Of what tests call themselves nothing is said. Left out there, and so here, are operators in float64, and
+arrays that only tests lay out with gaps.
 """
 
 from __future__ import annotations

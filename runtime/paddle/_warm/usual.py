@@ -1,8 +1,8 @@
 """Usual: which kernels the runtime calls, and with what: each is compiled for exactly that.
 
 A line is a kernel and the types of its arguments, as numba has them when the runtime calls it: values are
-float32, of ids int64, and arrays lie as C has them. Left out is what few meet: models in float64, for
-which numba compiles each kernel once more. What only other kernels call is compiled into these.
+float32, of ids int64, and arrays lie as C has them. Programs that are declared in float64 are computed so,
+too: kernels meet float64 in checks of operators alone. What only other kernels call is compiled into these.
 
 It must never know how or when they are compiled. Guarantee, by tests: what the runtime calls in a test is
 here (tests/called.py), and every kernel that is not called by another one.

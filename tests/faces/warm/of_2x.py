@@ -60,8 +60,27 @@ def clicks() -> None:
     trained(cost, paddle.optimizer.Adam(1e-3, lazy_mode=True), fed)
 
 
+def in_doubles() -> None:
+    """What is declared in float64 is computed in float32, and so by what is listed."""
+    paddle.set_default_dtype("float64")
+    try:
+        image, numbers = (
+            paddle.static.data("image", [None, 1, 8, 8]),
+            paddle.static.data("numbers", [None, 13]),
+        )
+        seen = nn.Sequential(nn.Conv2D(1, 4, 3), nn.BatchNorm2D(4), nn.ReLU(), nn.MaxPool2D(2, 2))(image)
+        state, _ = nn.LSTM(13, 36)(paddle.reshape(numbers, [-1, 1, 13]))
+        dense = nn.Sequential(nn.Linear(72, 64), nn.LayerNorm(64), nn.GELU(), nn.Linear(64, 10))
+        cost, fed = classified(dense(paddle.concat([paddle.flatten(seen, 1), state[:, -1]], 1)), 10)
+        assert cost.dtype == paddle.float64
+        fed |= {"image": RNG.random((COUNT, 1, 8, 8)), "numbers": RNG.random((COUNT, 13))}
+        trained(cost, paddle.optimizer.Adam(), fed)
+    finally:
+        paddle.set_default_dtype("float32")
+
+
 def all_of_them() -> None:
     paddle.enable_static()
-    for program in (pictures, sentences, clicks):
+    for program in (pictures, sentences, clicks, in_doubles):
         with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
             program()

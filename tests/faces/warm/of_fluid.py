@@ -155,9 +155,17 @@ def rules() -> None:
                 trained(cost, optimizer, {**fed, "word": RNG.integers(0, WORDS, (COUNT, 1))})
 
 
+def in_doubles() -> None:
+    """What is declared in float64 is computed in float32, and so by what is listed."""
+    numbers = layers.data("numbers", [13], dtype="float64")
+    hidden = layers.fc(layers.layer_norm(layers.fc(numbers, 64, act="relu")), 64, act="tanh")
+    cost, fed = labelled(layers.fc(hidden, 10, act="softmax"), 10)
+    trained(cost, fluid.optimizer.Adam(), fed | {"numbers": RNG.random((COUNT, 13))})
+
+
 def all_of_them() -> None:
     paddle.enable_static()
-    for program in (pictures, sentiment, roles, translation, clicks, rules):
+    for program in (pictures, sentiment, roles, translation, clicks, rules, in_doubles):
         programs = fluid.program_guard(fluid.Program(), fluid.Program())
         with programs, fluid.unique_name.guard(), fluid.scope_guard(fluid.core.Scope()):
             program()
