@@ -27,12 +27,22 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
     return {"Out": replace(x, shape=shapes.broadcast_both(x.shape, y.shape))}
 
 
-def _binary(ufunc: np.ufunc) -> Kernel:
+def _binary(ufunc: Callable[..., object]) -> Kernel:
     def bind(call: Call) -> Steps:
         y = call["Y"]
         yield partial(ufunc, call["X"], y if y.size != 1 else y.reshape(()), out=call["Out"])
 
     return Kernel(bind, in_place={"Out": "X"})
+
+
+def _power(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
+    """Of integers what is behind the point is lost, and of 0 what has no bound is the least integer."""
+    if out.dtype.kind == "f" or not (is_below := y < 0).any():
+        np.power(x, y, out=out)
+        return
+    made = np.power(x, np.abs(y))
+    parts = np.where(x == 0, np.iinfo(out.dtype).min, np.where(np.abs(x) == 1, made, 0))
+    np.copyto(out, np.where(is_below, parts, made))
 
 
 def _integral(call: Call) -> Steps:
@@ -185,7 +195,7 @@ def _scale_gradient(call: Call) -> Steps:
     yield partial(np.multiply, call["Out@GRAD"], call.attrs["scale"], call["X@GRAD"])
 
 
-def _row(type: str, ufunc: np.ufunc, bind: Callable[[Call], Steps], **gradient: Any) -> Row:
+def _row(type: str, ufunc: Callable[..., object], bind: Callable[[Call], Steps], **gradient: Any) -> Row:
     return Row(
         type=type,
         inputs=("X", "Y"),
@@ -204,7 +214,7 @@ ROWS = (
     _row("elementwise_sub", np.subtract, _sub_gradient, views={"X@GRAD": "Out@GRAD"}),
     _row("elementwise_mul", np.multiply, _mul_gradient, needs=("X", "Y")),
     _row("elementwise_div", np.divide, _div_gradient, needs=("Y", "Out")),
-    _row("elementwise_pow", np.power, _pow_gradient, needs=("X", "Y", "Out")),
+    _row("elementwise_pow", _power, _pow_gradient, needs=("X", "Y", "Out")),
     _row("elementwise_max", np.maximum, _chosen(np.greater), needs=("X", "Y")),
     _row("elementwise_min", np.minimum, _chosen(np.less), needs=("X", "Y")),
     _of_integers("elementwise_mod", np.remainder),

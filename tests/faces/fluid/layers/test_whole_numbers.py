@@ -38,3 +38,10 @@ def test_large_whole_numbers_are_exact() -> None:
     large = 2**30 + 1
     assert computed(fluid.layers.square, "int64", [[large]])[0, 0] == large**2
     assert computed(fluid.layers.abs, "int64", [[-large]])[0, 0] == large
+
+
+def test_powers_of_whole_numbers_lose_what_is_behind_the_point() -> None:
+    x, y = (fluid.data(name, [7], "int64") for name in "xy")
+    fed = {"x": np.array([2, 1, -1, -1, 0, 3, -2]), "y": np.array([-1, -2, -1, -2, -1, 2, 3])}
+    (found,) = fluid.Executor().run(feed=fed, fetch_list=[fluid.layers.elementwise_pow(x, y)])
+    assert found.tolist() == [0, 1, -1, 1, -(2**63), 9, -8]
