@@ -14,6 +14,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,6 @@ class Observed:
 
     operators: set[str] = field(default_factory=set)
     attributes: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
-
-    def add(self, other: Observed) -> None:
-        """What other tests bind, too."""
-        self.operators |= other.operators
-        for pair, values in other.attributes.items():
-            self.attributes[pair] |= values
 
 
 def observe(nodes: Iterable[str]) -> dict[str, Observed]:
@@ -65,12 +60,11 @@ def observe(nodes: Iterable[str]) -> dict[str, Observed]:
 
 def _together(noted: dict[str, Any], node: str) -> Observed:
     found = Observed()
-    for name, operators in noted.items():
-        if name.partition("[")[0] == node:
-            for type, attrs in operators:
-                found.operators.add(type)
-                for key, value in attrs.items():
-                    found.attributes[type, key].add(value)
+    own = [operators for name, operators in noted.items() if name.partition("[")[0] == node]
+    for type, attrs in chain.from_iterable(own):
+        found.operators.add(type)
+        for key, value in attrs.items():
+            found.attributes[type, key].add(value)
     return found
 
 

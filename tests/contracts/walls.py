@@ -174,8 +174,7 @@ TABLE = (
     Row("utils.dump_v2_config", "v2", "os pathlib"),
     Row(
         "utils",
-        "_aliases _mode _public_names _program.{description, running.blas} optimizer static nn.functional "
-        "utils",
+        "_aliases _mode _public_names _program.{description, running} optimizer static nn.functional utils",
         "importlib numpy",
     ),
     Row("optimizer", "optimizer _absent _complaint _public_names", "numpy"),
@@ -284,8 +283,7 @@ TABLE = (
     Row("_program.running", "_engine.scope _program.{description, errors, running}", "numpy"),
     Row("_program.running.open_table", "_engine.{row_initial, rows} _program.running.scope", "numpy"),
     Row("_program.running.places", "_absent _program.{errors, upstream_flags}"),
-    Row("_program.running.tape", "_program.{description, errors, lowering, running}", "numpy"),
-    Row("_program.running.taken", "_program.{description, errors, lowering, running}", "numpy"),
+    Row("_program.running.{taken, tape}", "_program.{description, errors, lowering, running}", "numpy"),
     Row(
         "_program.running.course",
         "_program.{description, lowering, moving.turns, running, upstream_flags}",
