@@ -4,11 +4,15 @@ Every observation is a real run of one trainer (field.py) that does one thing ov
 and with one shard or more; processor time of the trainer and of each shard is read from their clocks. What a
 push costs for each trainer that there is comes from a real Shard driven by many (counting.py). Costs per unit
 are fitted to these (fit.py).
+
+The same costs more the longer it was not done, several times as much where it is little: so all that is asked
+is asked after pauses of several lengths, and a job has the costs of the pause most like its computation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -53,20 +57,30 @@ FULL = Extent(
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Costs, and the fits behind them by name."""
+    """Costs by the pause before what was asked, in seconds, and the fits behind them by name."""
 
-    costs: Costs
+    costs: Mapping[float, Costs]
     fits: Mapping[str, Fit]
 
+    def of(self, load: Workload) -> Costs:
+        """Those of the pause most like a load's computation."""
+        return self.costs[min(self.costs, key=lambda pause: abs(math.log(pause / load.compute_s)))]
 
-def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec]) -> Measured:
+
+def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec], pauses: Sequence[float]) -> Measured:
     """All costs, with those of ``modes``."""
+    counted = _counted(field, extent, modes)
+    fits, costs = dict(counted), {}
+    for pause in pauses:
+        asked = _asked(field, extent, modes, pause, counted)
+        fits.update({f"{name}, after {1e3 * pause:g} ms": fit for name, fit in asked.items()})
+        costs[pause] = _awake(field, _costs({**counted, **asked}, modes))
+    return Measured(costs, fits)
+
+
+def _counted(field: Field, extent: Extent, modes: Mapping[str, ModeSpec]) -> dict[str, Fit]:
+    """Fits of what nobody asks for over a connection."""
     fits: dict[str, Fit] = {}
-    ours, theirs, live = _dense(field, extent)
-    fits["dense, trainer"], fits["dense, shard"] = fit(ours), fit(theirs)
-    fits["dense, shard not in step"] = fit(live)
-    ours, theirs = _sparse(field, extent)
-    fits["sparse, trainer"], fits["sparse, shard"] = fit(ours), fit(theirs)
     fits["gradients"] = fit(list(_gradients(field, extent)))
     fits["rows of gradients"] = fit(list(_gradient_rows(field, extent)))
     noting, telling = _tellings(field, extent, ModeSpec(name="geo"))
@@ -75,10 +89,24 @@ def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec]) -> Meas
         fits[f"{name}, peers"] = fit(list(_peers(field, extent, mode)))
         if mode.is_local:
             fits[f"{name}, rows heard of"] = fit(list(_hearing(field, extent, mode)))
+    return fits
+
+
+def _asked(
+    field: Field, extent: Extent, modes: Mapping[str, ModeSpec], pause: float, counted: Mapping[str, Fit]
+) -> dict[str, Fit]:
+    """Fits of what a trainer asks shards for after each ``pause``."""
+    fits: dict[str, Fit] = {}
+    ours, theirs, live = _dense(field, extent, pause)
+    fits["dense, trainer"], fits["dense, shard"] = fit(ours), fit(theirs)
+    fits["dense, shard not in step"] = fit(live)
+    ours, theirs = _sparse(field, extent, pause)
+    fits["sparse, trainer"], fits["sparse, shard"] = fit(ours), fit(theirs)
+    for name, mode in modes.items():
         if mode.is_local or mode.max_merge_var_num > 1:
-            told_row_s = _told_row_s(fits, name)
-            fits[f"{name}, trainer"] = fit(list(_mode(field, extent, mode, told_row_s)))
-    return Measured(_awake(field, _costs(fits, modes)), fits)
+            told_row_s = _told_row_s(counted, name)
+            fits[f"{name}, trainer"] = fit(list(_mode(field, extent, mode, pause, told_row_s)))
+    return fits
 
 
 def _awake(field: Field, costs: Costs) -> Costs:
@@ -159,10 +187,12 @@ def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
 # Observations.
 
 
-def _dense(field: Field, extent: Extent) -> tuple[list[Observation], list[Observation], list[Observation]]:
+def _dense(
+    field: Field, extent: Extent, pause: float
+) -> tuple[list[Observation], list[Observation], list[Observation]]:
     ours, theirs, live = [], [], []
     for floats, shards in ((f, s) for f in extent.floats for s in extent.shards):
-        load = Workload(name="dense", floats=floats)
+        load = Workload(name="dense", floats=floats, compute_s=pause)
         cut, size = slices(floats, shards) * shards, 4.0 * floats
         parts: tuple[Part, ...] = ("pull", "push")
         for part, probed in field.probe(_order(load, dense=shards), parts, extent.for_s).items():
@@ -180,10 +210,10 @@ def _dense(field: Field, extent: Extent) -> tuple[list[Observation], list[Observ
     return ours, theirs, live
 
 
-def _sparse(field: Field, extent: Extent) -> tuple[list[Observation], list[Observation]]:
+def _sparse(field: Field, extent: Extent, pause: float) -> tuple[list[Observation], list[Observation]]:
     ours, theirs = [], []
     for rows, shards in ((r, s) for r in extent.rows for s in extent.shards):
-        load = Workload(name="sparse", floats=0, rows=rows, height=_HEIGHT)
+        load = Workload(name="sparse", floats=0, rows=rows, height=_HEIGHT, compute_s=pause)
         parts: tuple[Part, ...] = ("prefetch", "push")
         for part, probed in field.probe(_order(load, sparse=shards), parts, extent.for_s).items():
             is_push = part == "push"
@@ -262,12 +292,14 @@ def _told_row_s(fits: Mapping[str, Fit], name: str) -> float:
     return found.seconds["row"] if found is not None else 0.0
 
 
-def _mode(field: Field, extent: Extent, mode: ModeSpec, told_row_s: float) -> Iterator[Observation]:
+def _mode(
+    field: Field, extent: Extent, mode: ModeSpec, pause: float, told_row_s: float
+) -> Iterator[Observation]:
     """What the mode takes of a trainer: its batches that meet nobody, and those that do, less the exchange
     that all modes have, and less its hearing of rows that it changed itself, where it does."""
     hears_own = mode.is_local and mode.name != "geo"
     for floats, rows in _mixtures(extent):
-        load = Workload(name="mode", floats=floats, rows=rows, height=_HEIGHT)
+        load = Workload(name="mode", floats=floats, rows=rows, height=_HEIGHT, compute_s=pause)
         order = _order(load, dense=1, sparse=int(rows > 0))
         plain = field.probe(order, ["push"], extent.for_s / 2)["push"].trainer_s
         took = field.probe(replace(order, mode=mode), ["push"], extent.for_s)["push"].trainer_s

@@ -2,7 +2,8 @@
 known; all else is what trainers do.
 
 In a run it trains: rows, computation, push, as its mode wants. In a probe it does parts of that over and
-over: ``pull``, ``prefetch``, ``push``.
+over, ``pull``, ``prefetch``, ``push``, each time after a batch's computation: what has not been done for a
+while costs more, as shards have gone to sleep and caches have been emptied.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from paddle._pserver.trainer.trainer_modes import in_mode
 
 WARM_BATCHES = 3
 _FEWEST = 16  # times that something is done in a probe
-_BETWEEN_S = 0.0005  # as in training a shard has gone to sleep when it is asked again
 _DRAWN = 32  # different batches; then they come again
 
 
@@ -81,7 +81,7 @@ class Recruit:
         held = sum(map(cpu_of, shards))
         until = time.monotonic() + for_s
         while len(took) < _FEWEST or time.monotonic() < until:
-            _spin(_BETWEEN_S)
+            _spin(self._load.compute_s)
             began = time.process_time()
             do(len(took))
             took.append(time.process_time() - began)

@@ -104,7 +104,7 @@ def document(
     return {
         "benchmark": "scale",
         "machine": dict(machine),
-        "costs": asdict(measured.costs),
+        "costs": [{"pause_s": pause, **asdict(costs)} for pause, costs in measured.costs.items()],
         "fits": {name: asdict(fit) for name, fit in measured.fits.items()},
         "validation": [
             {

@@ -41,14 +41,14 @@ FULL = Size(measuring.FULL, validation.FULL, prediction.FULL)
 def study(size: Size, machine: Mapping[str, object], document: Path | None, plot: Path | None) -> bool:
     """Do it, print it, and say whether its goals were met."""
     with Field(contender_environment(os.environ)) as field:
-        measured = measuring.measure(field, size.extent, MODES)
+        measured = measuring.measure(field, size.extent, MODES, size.plan.pauses)
         print("\n" + report.costs_table(measured), flush=True)
-        cases = validation.validate(field, measured.costs, MODES, size.plan)
+        cases = validation.validate(field, measured, MODES, size.plan)
     verdicts = validation.judge(cases)
     print("\n" + report.validation_table(cases, verdicts), flush=True)
     load = WIDE_AND_DEEP
     print("\nprediction: " + prediction.assumptions(load), flush=True)
-    points = prediction.predict(measured.costs, load, MODES, size.grids)
+    points = prediction.predict(measured.of(load), load, MODES, size.grids)
     for table in report.prediction_tables(points, load.batch):
         print("\n" + table, flush=True)
     if document is not None:

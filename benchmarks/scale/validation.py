@@ -17,6 +17,7 @@ from statistics import median
 
 from benchmarks.scale.costs import Costs
 from benchmarks.scale.job import simulate
+from benchmarks.scale.measuring import Measured
 from benchmarks.scale.orders import Field, Order, Real, job_of
 from benchmarks.scale.result import Result
 from benchmarks.scale.workload import Workload
@@ -82,14 +83,19 @@ class Plan:
     seconds: float
     rounds: int
 
+    @property
+    def pauses(self) -> list[float]:
+        """How long a batch of each computes, in seconds."""
+        return sorted({load.compute_s for load in self.workloads})
 
-QUICK = Plan(workloads=(LIGHT,), trainers=(1, 4), seconds=0.25, rounds=1)
+
+QUICK = Plan(workloads=(LIGHT, HEAVY), trainers=(1, 4), seconds=0.25, rounds=1)
 FULL = Plan(workloads=(LIGHT, HEAVY), trainers=(1, 2, 4, 8, 16), seconds=1.0, rounds=3)
 
 
 def validate(
     field: Field,
-    costs: Costs,
+    measured: Measured,
     modes: Mapping[str, ModeSpec],
     plan: Plan,
     on_case: Callable[[Case], None] = lambda case: None,
@@ -97,7 +103,7 @@ def validate(
     """Run all cases; ``on_case`` hears of each as soon as it is known."""
     cases = []
     for name, order in _orders(modes, plan):
-        case = _case(field, costs, name, order, plan.rounds)
+        case = _case(field, measured.of(order.workload), name, order, plan.rounds)
         on_case(case)
         cases.append(case)
     return cases

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks import __main__ as runner
 from benchmarks.environment import contender_environment
 from benchmarks.scale import plot, prediction, report, study
-from benchmarks.scale.costs import Costs
+from benchmarks.scale.costs import Costs, TrainerCosts
 from benchmarks.scale.fit import Observation, fit
 from benchmarks.scale.measuring import Measured
 from benchmarks.scale.modes import MODES
@@ -154,6 +154,13 @@ def points():
     return predict(Costs(), LOAD, {"sync": MODES["sync"], "GEO, 10": MODES["GEO, 10"]}, grids)
 
 
+def test_a_job_has_the_costs_of_the_pause_most_like_its_computation():
+    short, long = Costs(trainer=TrainerCosts(step_s=1.0)), Costs(trainer=TrainerCosts(step_s=2.0))
+    measured = Measured({0.002: short, 0.01: long}, {})
+    chosen = {ms: measured.of(replace(LOAD, compute_s=ms / 1e3)) for ms in (1, 2, 4, 5, 8.5, 100)}
+    assert chosen == {1: short, 2: short, 4: short, 5: long, 8.5: long, 100: long}
+
+
 def test_tables_and_the_document_have_every_point(points):
     assert len(points) == 8
     assert all(0 < point.efficiency < 1.5 for point in points)
@@ -164,7 +171,7 @@ def test_tables_and_the_document_have_every_point(points):
     text = report.validation_table(cases, judge(cases))
     assert "tiny, sync" in text
     assert "met" in text
-    told = report.document({}, Measured(Costs(), {}), cases, judge(cases), points)
+    told = report.document({}, Measured({0.01: Costs()}, {}), cases, judge(cases), points)
     assert json.loads(json.dumps(told))["met"] is True
     assert {point["trainers"] for point in told["prediction"]} == {1, 8}
 
