@@ -32,7 +32,8 @@ class TrainerCosts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardCosts:
     """``message_s``: to receive one, or to send one; ``push_s``: for a push besides; ``wake_s``: for a
-    message that comes when it sleeps; ``table_...``: the same about rows. ``rule_float_s``: plain descent
+    message that comes when it has slept for ``pause_s`` or more, in proportion when it has for less;
+    ``table_...``: the same about rows. ``rule_float_s``: plain descent
     of a float; ``fold_float_s``: to add a float of one more trainer's gradient. ``copied_byte_s``: to send
     a byte that may change meanwhile, where trainers are not in step. ``pulled_row_s``: all that a row of an
     answer takes; ``received_row_s``: to take a pushed row in, ``applied_row_s`` to apply it where it comes
@@ -47,6 +48,7 @@ class ShardCosts:
     table_push_s: float = 0.0
     wake_s: float = 0.0
     table_wake_s: float = 0.0
+    pause_s: float = 0.0
     received_byte_s: float = 0.0
     sent_byte_s: float = 0.0
     copied_byte_s: float = 0.0
@@ -60,6 +62,10 @@ class ShardCosts:
     listed_row_s: float = 0.0
     looked_row_s: float = 0.0
     peer_s: dict[str, float] = field(default_factory=dict)
+
+    def waking_s(self, wake_s: float, slept_s: float) -> float:
+        """What waking takes after such a sleep."""
+        return wake_s * min(1.0, slept_s / self.pause_s) if self.pause_s else wake_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

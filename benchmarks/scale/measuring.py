@@ -74,7 +74,7 @@ def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec], pauses:
     for pause in pauses:
         asked = _asked(field, extent, modes, pause, counted)
         fits.update({f"{name}, after {1e3 * pause:g} ms": fit for name, fit in asked.items()})
-        costs[pause] = _awake(field, _costs({**counted, **asked}, modes))
+        costs[pause] = _awake(field, _costs({**counted, **asked}, modes), pause)
     return Measured(costs, fits)
 
 
@@ -109,7 +109,7 @@ def _asked(
     return fits
 
 
-def _awake(field: Field, costs: Costs) -> Costs:
+def _awake(field: Field, costs: Costs, pause: float) -> Costs:
     """Costs in which a shard's waking stands by itself. A probe's shard has slept whenever it is asked; one
     that many trainers ask does not sleep."""
     shard, mode = costs.shard, ModeSpec(name="async")
@@ -120,6 +120,7 @@ def _awake(field: Field, costs: Costs) -> Costs:
     table_wake_s = max(0.0, _asleep_s(rows, costs) - _busy_s(field, rows)) / 2  # two questions
     shard = replace(
         shard,
+        pause_s=pause,
         wake_s=wake_s,
         message_s=max(0.0, shard.message_s - wake_s / 2),
         table_wake_s=table_wake_s,

@@ -123,8 +123,9 @@ class Server:
         if self._is_busy:
             self._pending.append((seconds, then, args))
             return
-        self._pending.append((self._wake_s + seconds, then, args))
-        self.held_idle_s += len(self._open) * (self._agenda.now - self._idle_since)
+        slept_s = self._agenda.now - self._idle_since
+        self._pending.append((self._costs.waking_s(self._wake_s, slept_s) + seconds, then, args))
+        self.held_idle_s += len(self._open) * slept_s
         self._next()
 
     def _next(self) -> None:

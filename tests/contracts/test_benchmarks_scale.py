@@ -103,6 +103,17 @@ def test_a_shard_that_sleeps_has_to_wake_and_one_that_is_busy_has_not():
     assert server.busy_s == pytest.approx(3 * 1.25 + 2 * 0.5)
 
 
+def test_waking_takes_less_after_less_sleep_than_it_was_measured_after():
+    agenda = Agenda()
+    given = OwnCore(agenda), Card(), ShardCosts(pause_s=2.0), ModeSpec(name="async"), 3, lambda question: None
+    server = Server(agenda, *given, wake_s=0.5)
+    for trainer, time in enumerate((0.0, 2.25, 9.0)):  # it has slept for 0, 1 and 5.25 seconds
+        question = Question(trainer, trainer, False, seconds=1.0, answer_s=0.25)
+        agenda.at(time, server.receive, question, 1.0, True)
+    agenda.run()
+    assert server.busy_s == pytest.approx(3 * 1.25 + 0.25 + 0.5)
+
+
 def test_geo_meets_the_others_every_k_batches_and_only_then():
     costs = replace(COSTS, modes={"geo": ModeCosts(batch_s=1e-3, meeting_s=7e-3)})
     size = 4 * DENSE.floats
