@@ -4,13 +4,35 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddle._engine.exchange import ModeSpec, ParameterSpec, RowsSpec
+from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.errors import NotCounted
-from paddle._pserver.protocol.messages import Answer, EndPass, Pull, PullRows, Push, Waiting, failure
+from paddle._pserver.protocol.messages import (
+    Answer,
+    CountChanges,
+    EndPass,
+    Export,
+    Goodbye,
+    Pull,
+    PullChanges,
+    PullRows,
+    Push,
+    Seed,
+    Waiting,
+    failure,
+)
+from paddle._pserver.service import metrics
 from paddle._pserver.service.meter import BOUNDS_S, Latency, Meter, Traffic
+from paddle._pserver.service.report import Report, lines
+from paddle._pserver.trainer.remote import RemoteExchange
+from paddle._pserver.trainer.trainer_modes import in_mode
+
+from ..conftest import Start, update
 
 PUSH = Push(1, 0, 1)
 
@@ -30,16 +52,30 @@ def test_every_answer_is_in_the_bucket_of_its_time(times: list[float]) -> None:
     assert push.sum_s == pytest.approx(sum(times))
 
 
-def test_the_kinds_of_questions_are_told_apart_and_others_are_not_measured() -> None:
+def test_the_kinds_of_questions_are_told_apart_and_who_comes_and_goes_is_not_measured() -> None:
     meter = Meter()
-    for session, message in enumerate((PUSH, Pull(), PullRows((1,)), Pull("t"), EndPass(0))):
+    pulls = [Pull(), PullRows((1,)), Pull("t"), PullChanges((1,)), Export("t", 1)]
+    for session, message in enumerate([PUSH, *pulls, CountChanges(), EndPass(0), Seed(), Goodbye()]):
         meter.asked(session, message, 0.0)
         meter.told(session, Answer(1), 1.0)
     assert {name: latency.count for name, latency in meter.latencies().items()} == {
         "push": 1,
         "pull": 2,
         "pull_rows": 1,
+        "count_changes": 1,
+        "pull_changes": 1,
+        "export": 1,
+        "end_pass": 1,
     }
+
+
+def test_whatever_brings_values_is_a_pull() -> None:
+    meter = Meter()
+    meter.look(0, 0, 0.0)
+    for message in (Pull(), PullRows((1,)), PullChanges((1,)), Export("t", 1), CountChanges(), EndPass(0)):
+        meter.asked(1, message, 0.0)
+        meter.told(1, Answer(1), 0.0)
+    assert (meter.rates(0, 0, 1.0).pulls, meter.rates(0, 0, 1.0).pushes) == (4.0, 0.0)
 
 
 def test_a_question_is_open_until_its_answer_and_a_notice_is_none() -> None:
@@ -126,3 +162,28 @@ def test_the_traffic_of_connections_that_are_gone_counts_on() -> None:
     meter.lost(2, Traffic(received=5, sent=0))
     assert meter.total([Traffic(received=100, sent=7)]) == Traffic(received=115, sent=8)
     assert meter.total([]) == Traffic(received=15, sent=1)
+
+
+def test_a_running_shard_measures_what_trainers_ask_that_update_by_themselves(start_pservers: Start) -> None:
+    model = (
+        ParameterSpec(name="w", shape=(30,)),
+        ParameterSpec(name="t", shape=(OPEN, 2), sparse=True, rows=RowsSpec()),
+    )
+    pservers, mode = start_pservers(ports_num_for_sparse=1), ModeSpec(name="geo", k_steps=1)
+
+    def run(remote: RemoteExchange) -> Report:
+        exchange = in_mode(remote, mode, 1)
+        exchange.start(model, update(mode=mode), {"w": np.zeros(30, np.float32)})
+        rows = SparseRows(np.array([1, 4]), np.ones((2, 2), np.float32), OPEN)
+        exchange.step({"w": np.ones(30, np.float32), "t": rows}, 1)
+        exchange.end_pass(0)
+        exchange.export("t")
+        return pservers.call(pservers.hubs[1].report)
+
+    (report,) = pservers.train(run)
+    counts = {name: latency.count for name, latency in report.latencies.items()}
+    assert counts["count_changes"] == counts["pull_changes"] == 2  # once it has pushed, and as the pass ends
+    assert (counts["export"], counts["end_pass"]) == (1, 1)
+    said = "\n".join(lines(report))
+    assert all(f'question="{name}"' in metrics.text(report) for name in counts)
+    assert "end_pass: 1 answered" in said and "pull_changes: 2 answered" in said

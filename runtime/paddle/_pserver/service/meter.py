@@ -13,7 +13,19 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from paddle._pserver.protocol.messages import Answer, Pull, PullRows, Push, Reply, Request, Waiting
+from paddle._pserver.protocol.messages import (
+    Answer,
+    CountChanges,
+    EndPass,
+    Export,
+    Pull,
+    PullChanges,
+    PullRows,
+    Push,
+    Reply,
+    Request,
+    Waiting,
+)
 
 BOUNDS_S = (
     0.0001,
@@ -35,7 +47,16 @@ BOUNDS_S = (
 )
 """Upper bounds of the buckets; one more takes the rest."""
 
-QUESTIONS = {Push: "push", Pull: "pull", PullRows: "pull_rows"}
+QUESTIONS = {
+    Push: "push",
+    Pull: "pull",
+    PullRows: "pull_rows",
+    CountChanges: "count_changes",
+    PullChanges: "pull_changes",
+    Export: "export",
+    EndPass: "end_pass",
+}
+_PULLS = ("pull", "pull_rows", "pull_changes", "export")
 _WINDOW = 10  # looks over which rates are taken
 
 
@@ -149,5 +170,5 @@ class Meter:
         return Rates(**dict(zip(Rates.__struct_fields__, each, strict=True)))
 
     def _now(self, steps: int, samples: int, now: float) -> Sequence[float]:
-        pushes, pull, pull_rows = (sum(self._counts[name]) for name in QUESTIONS.values())
-        return (now, steps, samples, pushes, pull + pull_rows, self.drops, self.busy_s)
+        pushes, pulls = sum(self._counts["push"]), sum(sum(self._counts[name]) for name in _PULLS)
+        return (now, steps, samples, pushes, pulls, self.drops, self.busy_s)
