@@ -1,25 +1,26 @@
-"""Modes, a second time: what trainers see, event by event, written from what each mode guarantees.
+"""Modes, a second time: what trainers see, event by event, each written from what the mode guarantees.
 
-They know no shard, no message and no queue, and compute in float64. A trainer does a step, and then those
-``meet`` with whom it counts: it alone, where a mode waits for nobody.
+They know no shard, no message and no queue, and compute in float64; what a rule makes of a step is the
+keeper's (keeper.py). What all modes share is here, each mode below it, or in alone.py where trainers update
+by themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle._engine.exchange import ModeSpec
+from .keeper import Rows
 
-from .keeper import Keeper, Rows
+if TYPE_CHECKING:
+    from .job import Job
 
 Gradients = Mapping[str, Rows]
-First = Callable[[str, list[int]], Rows]
-"""The values of rows of an open table when they are made."""
 
 
-def total(parts: list[Gradients], scale: float = 1.0) -> dict[str, Rows]:
+def total(parts: Sequence[Gradients], scale: float = 1.0) -> dict[str, Rows]:
     """Their sum, times ``scale``."""
     found: dict[str, Rows] = {name: {} for name in parts[0]}
     for part in parts:
@@ -29,200 +30,200 @@ def total(parts: list[Gradients], scale: float = 1.0) -> dict[str, Rows]:
     return found
 
 
-class Served:
-    """Parameters that servers move. Synchronous: a step is what all push who do it, their sum or mean."""
+class Reference:
+    """Of what servers have, and who waits for whom: a push for those that its mode names, the end of a pass
+    for all that are in it. What a trainer sees of dense parameters it sees with an answer."""
 
-    def __init__(self, server: Keeper, mode: ModeSpec, trainers: int, first: First, *, is_mean: bool) -> None:
-        self.server, self.mode, self.trainers, self.first = server, mode, trainers, first
-        self.is_mean = is_mean
-        self.pending: list[list[tuple[Gradients, int]]] = [[] for _ in range(trainers)]
-        self.seen = [server.dense() for _ in range(trainers)]
+    def __init__(self, job: Job) -> None:
+        self.job, self.mode, self.trainers = job, job.update.mode, job.trainers
+        self.server = job.server()
+        self.here = set(range(self.trainers))  # of whom none has left
+        self.present = set(self.here)  # in the pass
+        self.pending: dict[int, tuple[Gradients, int]] = {}  # pushes that do not count yet
+        self.waiting: set[int] = set()  # for the answer to a push
+        self.ending: set[int] = set()  # who end the pass once that has come
+        self.ended: set[int] = set()  # who wait for the others to
+        self.dense = [self.server.dense() for _ in self.here]
+        self.dropped = [False] * self.trainers
+
+    # A mode's own.
+
+    def due(self) -> set[int]:
+        """Whose pushes count now, as one step: of all in the pass, or where nobody waits each alone."""
+        if self.mode.is_in_step:
+            return set(self.pending) if self.present <= self.pending.keys() else set()
+        return set(list(self.pending)[:1])
+
+    def apply(self, parts: Mapping[int, tuple[Gradients, int]]) -> None:
+        """One step, of what these have pushed."""
+        ((gradients, samples),) = parts.values()
+        self.server.apply(gradients, samples)
+
+    def is_free(self, id: int) -> bool:
+        """Whether one whose push counts is answered."""
+        return True
+
+    def flush(self, id: int) -> None:
+        """Push what a trainer keeps to itself until it fetches, ends its pass or leaves."""
+
+    def told(self, id: int) -> None:
+        """It has an answer that brings it up to date."""
+        self.dense[id] = self.server.dense()
+
+    def begin_pass(self) -> None:
+        """All have ended the one before."""
+
+    def show(self, id: int) -> None:
+        """Let a trainer see what servers have."""
+        self.told(id)
+
+    def restart(self) -> None:
+        """The shard goes on from a snapshot of all that it had."""
+
+    # What may happen.
+
+    def join(self, id: int) -> None:
+        self.told(id)
 
     def look(self, id: int, ids: Mapping[str, list[int]]) -> dict[str, Rows]:
         """The rows of a batch."""
         for name, keys in ids.items():
             if self.server.model[name].is_open:
-                self.server.put(name, self.first(name, keys))
+                self.server.put(name, self.job.first(name, keys))
         return {name: self.server.look(name, keys) for name, keys in ids.items()}
 
-    def step(self, id: int, gradients: Gradients, samples: int) -> bool:
-        """Whether the trainer meets others then."""
-        self.pending[id].append((gradients, samples))
-        return len(self.pending[id]) == self.mode.max_merge_var_num
+    def step(self, id: int, gradients: Gradients, samples: int) -> None:
+        self.push(id, gradients, samples)
 
-    def meet(self, *ids: int) -> bool:
-        """Whether what these have done is discarded."""
-        parts = [self.pending[id].pop() for id in ids]
-        scale = 1 / len(ids) if self.is_mean else 1.0
-        self.server.apply(total([part for part, _ in parts], scale), sum(count for _, count in parts))
-        for id in ids:
-            self.seen[id] = self.server.dense()
-        return False
-
-    def is_pending(self, id: int) -> bool:
-        """Whether it has done what is not pushed yet."""
-        return bool(self.pending[id])
-
-    def dense(self, id: int) -> dict[str, np.ndarray]:
-        return self.seen[id]
+    def push(self, id: int, gradients: Gradients, samples: int) -> None:
+        self.pending[id] = gradients, samples
+        self.waiting.add(id)
+        self.settle()
 
     def fetch(self, id: int) -> dict[str, Rows]:
-        """All that the trainer sees then."""
-        self.seen[id] = self.server.dense()
+        """All there is."""
+        self.flush(id)
+        self.show(id)
         return self.server.all()
 
-    def averages(self) -> dict[str, Rows]:
-        return self.server.averages()
+    def end_pass(self, id: int) -> None:
+        self.flush(id)
+        self.ending.add(id)
+        self.settle()
 
-    def end_pass(self) -> None:
-        """All have."""
-        self.server.passes += 1
-        self.seen = [self.server.dense() for _ in self.seen]
+    def leave(self, id: int) -> None:
+        self.here.discard(id)
+        self.present.discard(id)
+        self.settle()
+
+    def waits(self, id: int) -> bool:
+        return id in self.waiting | self.ending | self.ended
+
+    def settle(self) -> None:
+        """Do all that has become possible."""
+        while True:
+            if due := self.due():
+                self.apply({id: self.pending.pop(id) for id in sorted(due)})
+            elif free := {id for id in self.waiting - self.pending.keys() if self.is_free(id)}:
+                self.waiting -= free
+                for id in free:
+                    self.told(id)
+            elif ready := self.ending - self.waiting:
+                self.ending, self.ended = self.ending - ready, self.ended | ready
+                self.present -= ready
+            elif self.ended and not self.present:
+                self.server.passes += 1
+                self.begin_pass()
+                for id in self.ended:
+                    self.show(id)
+                self.present, self.ended = set(self.here), set()
+            else:
+                return
 
 
-class Async(Served):
-    """A push counts at once, alone; after too many of others it is discarded. Where late ones are corrected,
-    g counts as g + g * g * (w - w as it was given)."""
+class Sync(Reference):
+    """A step is what all in the pass push, their sum or mean; nothing else is visible in between."""
 
-    def __init__(self, *args: object, **more: bool) -> None:
-        super().__init__(*args, **more)  # type: ignore[arg-type]
-        self.others = [0] * self.trainers
+    def apply(self, parts: Mapping[int, tuple[Gradients, int]]) -> None:
+        scale = 1 / len(parts) if self.job.update.reduce == "mean" else 1.0
+        gradients = total([gradients for gradients, _ in parts.values()], scale)
+        self.server.apply(gradients, sum(samples for _, samples in parts.values()))
 
-    def meet(self, *ids: int) -> bool:
-        (id,) = ids
-        ratio = self.mode.discard_ratio if self.mode.discard_ratio > 1 else 1.5
-        is_late = self.others[id] > 0 and self.others[id] + 1 >= int(self.trainers * ratio)
-        self.others = [0 if other == id else count + 1 for other, count in enumerate(self.others)]
-        ((gradients, samples),) = self.pending[id]
-        self.pending[id].clear()
+
+class Async(Reference):
+    """A push counts at once, alone, or is discarded: where it and those that came since its trainer was last
+    up to date are too many. Where late ones are corrected, g counts as g + g * g * (w - w when given)."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.most = max(int(self.trainers * (ratio if (ratio := self.mode.discard_ratio) > 1 else 1.5)), 2)
+        self.pushes = [0] * self.trainers  # since then
+        self.given: list[dict[str, np.ndarray] | None] = [*self.dense]
+
+    def apply(self, parts: Mapping[int, tuple[Gradients, int]]) -> None:
+        ((id, (gradients, samples)),) = parts.items()
+        self.pushes = [count + 1 for count in self.pushes]
+        self.dropped[id] = self.pushes[id] >= self.most
         if self.mode.compensates:
             now = self.server.dense()
-            gradients = {n: {0: g[0] + g[0] ** 2 * (now[n] - self.seen[id][n])} for n, g in gradients.items()}
-        if not is_late:
+            before = self.given[id] or now
+            gradients = {n: {0: g[0] + g[0] ** 2 * (now[n] - before[n])} for n, g in gradients.items()}
+        if not self.dropped[id]:
             self.server.apply(gradients, samples)
-        self.seen[id] = self.server.dense()
-        return is_late
 
-    def fetch(self, id: int) -> dict[str, Rows]:
-        self.others[id] = 0
-        return super().fetch(id)
+    def told(self, id: int) -> None:
+        super().told(id)
+        self.pushes[id], self.given[id] = 0, self.dense[id]
 
-    def end_pass(self) -> None:
-        super().end_pass()
-        self.others = [0] * self.trainers
+    def restart(self) -> None:
+        """What it has given to whom is in no snapshot: all count as up to date, until they have pushed."""
+        self.pushes, self.given = [0] * self.trainers, [None] * self.trainers
 
 
-class Stale(Served):
-    """Bounded staleness: a push counts at once, alone, and none is discarded."""
+class Ssp(Reference):
+    """A push counts at once, alone. Its trainer goes on when nobody in the pass has pushed fewer times in it
+    than it has, less ``staleness``. One that comes late has pushed as often as the slowest."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.paces = [0] * self.trainers
+
+    def apply(self, parts: Mapping[int, tuple[Gradients, int]]) -> None:
+        super().apply(parts)
+        (id,) = parts
+        self.paces[id] += 1
+
+    def is_free(self, id: int) -> bool:
+        return all(self.paces[other] >= self.paces[id] - self.mode.staleness for other in self.present)
+
+    def join(self, id: int) -> None:
+        self.paces[id] = min((self.paces[other] for other in self.present - {id}), default=0)
+        super().join(id)
+        self.settle()
+
+    def begin_pass(self) -> None:
+        self.paces = [0] * self.trainers
 
 
-class HalfAsync(Served):
-    """Each step's gradient is in one push, with those of at most so many, as their sum or mean."""
+class HalfAsync(Reference):
+    """Each step's gradient is in one push, with those of at most so many, as their sum or mean; a push counts
+    at once, alone, and none is discarded."""
 
-    def meet(self, *ids: int) -> bool:
-        (id,) = ids
-        pending, self.pending[id] = self.pending[id], []
-        scale = 1 / len(pending) if self.mode.merge == "mean" else 1.0
-        self.server.apply(total([part for part, _ in pending], scale), sum(count for _, count in pending))
-        self.seen[id] = self.server.dense()
-        return False
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.kept: list[list[tuple[Gradients, int]]] = [[] for _ in self.here]
 
-    def fetch(self, id: int) -> dict[str, Rows]:
-        if self.pending[id]:
-            self.meet(id)
-        return super().fetch(id)
+    def step(self, id: int, gradients: Gradients, samples: int) -> None:
+        self.kept[id].append((gradients, samples))
+        if len(self.kept[id]) == self.mode.max_merge_var_num:
+            self.flush(id)
 
+    def flush(self, id: int) -> None:
+        if kept := self.kept[id]:
+            scale = 1 / len(kept) if self.mode.merge == "mean" else 1.0
+            self.push(id, total([part for part, _ in kept], scale), sum(count for _, count in kept))
+            kept.clear()
 
-class Alone:
-    """Trainers that apply the rule by themselves to parameters of their own. ``center``: what all share, to
-    which a gradient with its sign turned is added."""
-
-    def __init__(self, center: Keeper, own: list[Keeper], mode: ModeSpec, first: First) -> None:
-        self.center, self.own, self.mode, self.first = center, own, mode, first
-        self.known = [center.all() for _ in own]
-        self.touched: list[dict[str, set[int]]] = [{name: set() for name in center.model} for _ in own]
-        self.steps = [0] * len(own)
-
-    def look(self, id: int, ids: Mapping[str, list[int]]) -> dict[str, Rows]:
-        """The rows of a batch; one that the trainer has not met is as the center has it."""
-        for name, keys in ids.items():
-            self.touched[id][name] |= set(keys)
-            new = [key for key in keys if key not in self.known[id][name]]
-            if new:
-                self.center.put(name, self.first(name, new))
-                self.own[id].put(name, self.center.look(name, new))
-                self.known[id][name] |= self.center.look(name, new)
-        return {name: self.own[id].look(name, keys) for name, keys in ids.items()}
-
-    def step(self, id: int, gradients: Gradients, samples: int) -> bool:
-        self.own[id].apply(gradients, samples)
-        self.steps[id] += 1
-        return self.steps[id] == self.mode.k_steps
-
-    def meet(self, *ids: int) -> bool:
-        """At the same time."""
-        parts = {id: self.moved(id) for id in ids}
-        is_mean = self.mode.name == "average" and self.mode.is_in_step
-        rate = 1.0 if self.mode.name == "geo" else self.mode.delta_add_rate
-        share = rate / (len(ids) if is_mean else len(self.own))
-        self.center.apply(total(list(parts.values()), -share), 1)
-        pull = rate / len(self.own) if self.mode.name == "elastic_average" else 0.0
-        for id, moved in parts.items():
-            for name, rows in moved.items():
-                self.give(id, name, rows, share, pull)
-            self.hear(id, moved)
-            self.steps[id] = 0
-        return False
-
-    def give(self, id: int, name: str, rows: Rows, share: float, pull: float) -> None:
-        """What it has told counts for it as known, and draws it back."""
-        for key, move in rows.items():
-            self.known[id][name][key] = self.known[id][name][key] + share * move
-            self.own[id].rows[name][key].twin.w -= pull * move
-
-    def moved(self, id: int) -> dict[str, Rows]:
-        """All that is dense, and the rows that were touched."""
-        if self.mode.name == "elastic_average":
-            self.hear(id, {})  # where nobody waits, the center is looked at just before
-        found: dict[str, Rows] = {}
-        for name, parameter in self.center.model.items():
-            keys = self.touched[id][name] if parameter.sparse else {0}
-            now = self.own[id].look(name, sorted(keys))
-            found[name] = {key: row - self.known[id][name][key] for key, row in now.items()}
-            self.touched[id][name] = set()
-        return found
-
-    def hear(self, id: int, moved: Mapping[str, Rows]) -> None:
-        """What others have made of the center since. Rows that nobody has changed are left alone."""
-        for name, known in self.known[id].items():
-            for key, before in known.items():
-                now = self.center.look(name, [key])[key]
-                if (now == before).all() and key not in moved.get(name, {}):
-                    continue
-                if self.mode.name != "elastic_average":
-                    mine = self.own[id].look(name, [key])[key]
-                    self.own[id].rows[name][key].twin.w = (
-                        mine + (now - before) if self.mode.name == "geo" else now.copy()
-                    )
-                known[key] = now
-
-    def is_pending(self, id: int) -> bool:
-        return self.steps[id] > 0
-
-    def dense(self, id: int) -> dict[str, np.ndarray]:
-        return self.own[id].dense()
-
-    def fetch(self, id: int) -> dict[str, Rows]:
-        if not self.mode.is_in_step:
-            if self.steps[id]:
-                self.meet(id)
-            self.hear(id, {})
-        return self.center.all()
-
-    def averages(self) -> dict[str, Rows]:
-        return self.center.averages()
-
-    def end_pass(self) -> None:
-        for id, own in enumerate(self.own):
-            self.hear(id, {})
-            own.passes += 1
+    def leave(self, id: int) -> None:
+        self.flush(id)
+        super().leave(id)

@@ -1,13 +1,12 @@
-"""The table of modes and rules: all of each, and how a cell of it is trained.
+"""The table of modes and rules: all of each, and what a job of any two of them is.
 
-Every cell is held to a reference, dense, in tables of a declared height and in open ones, with schedules,
-penalties and clipping by value that take turns, with a parameter's own numbers, and with averages. A rule, a
-mode, a number of one or a way of treating idle rows that is not in here fails in test_table.py. What is not
-a cell, because another test holds it and no mode or no rule can tell:
+Every mode with every rule is held to a reference, dense, in tables of a declared height and in open ones,
+with schedules, penalties and clipping by value, with a parameter's own numbers, and with averages. A rule, a
+mode, a number of one or a way of treating idle rows that is not in here fails in test_modes.py. What is not,
+because another test holds it and no mode or no rule can tell:
 
-* who waits for whom in bounded staleness, and who is too old: modes of shards see no parameter
-  (test_modes_ssp.py, test_modes.py);
 * the number of shards, bit for bit (test_every_mode.py), and one process (test_equality.py);
+* trainers that are lost, and what a shard lacks that goes back (test_any_course.py);
 * clipping by norm and by global norm: trainers do that before an exchange has a gradient (test_clipping.py);
 * schedules beyond one of each unit (test_schedules.py), and rates that trainers tell (test_told_rate.py);
 * the other numbers of a rule: a rule is arithmetic, and knows no mode (tests/engine/rules);
@@ -16,18 +15,20 @@ a cell, because another test holds it and no mode or no rule can tell:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, Literal
 
-from paddle._engine.exchange import AverageSpec, ModeSpec, ParameterSpec, RowsSpec, ScheduleSpec
+from paddle._engine.exchange import AverageSpec, ModeName, ModeSpec, ParameterSpec, RowsSpec, ScheduleSpec
 from paddle._engine.penalties import Penalties
 from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN
 from tests.engine.rules.rule_twins import OPTIONS
 from tests.engine.rules.test_rules_fluid import OF_FLUID
 
+from .alone import Average, Elastic, Geo
 from .keeper import Rate, Setting
-from .references import Alone, Async, HalfAsync, Served, Stale
+from .references import Async, HalfAsync, Reference, Ssp, Sync
 
 FOLLOW = {"adam", "adamax", "ftrl", "lamb"}
 FADING = {"decayed_adagrad": ("first",), "rmsprop": ("first", "second")}
@@ -65,34 +66,38 @@ RULES: dict[str, Setting] = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A mode with its numbers, and what stands for it."""
+    """A mode with its numbers, of which a course draws, and what stands for it."""
 
-    reference: type[Served | Alone]
-    mode: ModeSpec
+    reference: type[Reference]
+    modes: list[ModeSpec]
     reduce: Literal["sum", "mean"] = "sum"
     is_dense: bool = False  # has no tables
 
 
+def of(name: ModeName, reference: type[Reference], **numbers: Any) -> Cell:
+    """A mode with each of these numbers."""
+    several = product(*([(each, value) for value in values] for each, values in numbers.items()))
+    return Cell(reference, [ModeSpec(name=name, **dict(one)) for one in several])
+
+
+MEETING = {"k_steps": [1, 2, 3], "delta_add_rate": [0.75, 1.0]}
 MODES: dict[str, Cell] = {
-    "sync, sum": Cell(Served, ModeSpec()),
-    "sync, mean": Cell(Served, ModeSpec(), "mean"),
-    "async": Cell(Async, ModeSpec(name="async", discard_ratio=1.5)),
-    "async, corrected": Cell(
-        Async, ModeSpec(name="async", discard_ratio=9.0, compensates=True), is_dense=True
+    "sync, sum": of("sync", Sync),
+    "sync, mean": replace(of("sync", Sync), reduce="mean"),
+    "async": of("async", Async, discard_ratio=[1.0, 1.2, 1.5]),
+    "async, corrected": replace(
+        of("async", Async, discard_ratio=[1.5, 9.0], compensates=[True]), is_dense=True
     ),
-    "half-async, sum": Cell(HalfAsync, ModeSpec(name="half_async", max_merge_var_num=2)),
-    "half-async, mean": Cell(HalfAsync, ModeSpec(name="half_async", max_merge_var_num=3, merge="mean")),
-    "ssp": Cell(Stale, ModeSpec(name="ssp", staleness=50)),  # who waits then: test_modes_ssp.py
-    "geo": Cell(Alone, ModeSpec(name="geo", k_steps=2)),
-    "average": Cell(Alone, ModeSpec(name="average", k_steps=2, delta_add_rate=0.75)),
-    "average, async": Cell(Alone, ModeSpec(name="average", k_steps=2, delta_add_rate=0.75, is_async=True)),
-    "elastic": Cell(Alone, ModeSpec(name="elastic_average", k_steps=2, delta_add_rate=0.75)),
-    "elastic, async": Cell(
-        Alone, ModeSpec(name="elastic_average", k_steps=2, delta_add_rate=0.75, is_async=True)
-    ),
+    "half-async": of("half_async", HalfAsync, max_merge_var_num=[1, 2, 3], merge=["sum", "mean"]),
+    "ssp": of("ssp", Ssp, staleness=[0, 1, 2]),
+    "geo": of("geo", Geo, k_steps=[1, 2, 3]),
+    "average": of("average", Average, **MEETING),
+    "average, async": of("average", Average, **MEETING, is_async=[True]),
+    "elastic": of("elastic_average", Elastic, **MEETING),
+    "elastic, async": of("elastic_average", Elastic, **MEETING, is_async=[True]),
 }
 
-# Features, which take turns in the cells of a row and of a column.
+# Features, of which a course draws.
 
 SCHEDULES: list[tuple[ScheduleSpec, Rate]] = [
     (

@@ -1,89 +1,16 @@
-"""Bounded staleness, against what it guarantees."""
+"""Bounded staleness, where trainers or shards are lost or come late. Its guarantee: tests/pserver/oracle."""
 
 from __future__ import annotations
-
-import numpy as np
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.options import SnapshotOptions
 from paddle._pserver.protocol.messages import Answer, Mark, Push, Welcome
 
-from ..talk import LEARNING_RATE, ONE, Talk, gradient, update
+from ..talk import ONE, Talk, update
 
 
 def ssp(staleness: int) -> ModeSpec:
     return ModeSpec(name="ssp", staleness=staleness)
-
-
-class BoundedStaleness(RuleBasedStateMachine):
-    """Trainers push, end passes and leave in any order; a reference says who must wait and what is seen.
-
-    The reference is the guarantee: every push counts at once, and its trainer goes on when nobody in the pass
-    has pushed fewer than its own pushes minus ``staleness``.
-    """
-
-    @initialize(trainers=st.integers(1, 4), staleness=st.integers(0, 3))
-    def begin(self, trainers: int, staleness: int) -> None:
-        self.talk = Talk(trainers, update(mode=ssp(staleness))).start()
-        self.staleness = staleness
-        self.sum = 0.0
-        self.clock = dict.fromkeys(range(trainers), 0)  # those in the job; pushes in this pass
-        self.in_pass = set(range(trainers))
-        self.held: set[int] = set()
-        self.checked = 0
-
-    def may_act(self) -> list[int]:
-        return sorted(self.in_pass - self.held)
-
-    @precondition(lambda self: self.may_act())
-    @rule(data=st.data(), value=st.integers(-8, 8))
-    def push(self, data: st.DataObject, value: int) -> None:
-        trainer = data.draw(st.sampled_from(self.may_act()))
-        self.clock[trainer] += 1
-        self.held.add(trainer)
-        self.sum += value
-        self.expect(lambda: self.talk.push(trainer, gradient([value, 0, 0, 0])))
-
-    @precondition(lambda self: self.may_act())
-    @rule(data=st.data(), leaves=st.booleans())
-    def end(self, data: st.DataObject, leaves: bool) -> None:
-        trainer = data.draw(st.sampled_from(self.may_act()))
-        leaves = leaves and len(self.clock) > 1
-        self.in_pass.discard(trainer)
-        if leaves:
-            del self.clock[trainer]
-        self.expect(lambda: self.talk.goodbye(trainer) if leaves else self.talk.end_pass(trainer))
-
-    def expect(self, act: object) -> None:
-        """``act`` gives an answer to each trainer that is free now, and to no other."""
-        before = len(self.talk.replies)
-        act()  # type: ignore[operator]
-        free = {id for id in self.held if self.slowest() >= self.clock[id] - self.staleness}
-        self.held -= free
-        told = [id for id, reply in self.talk.replies[before:] if isinstance(reply, Answer)]
-        over = set() if self.in_pass else set(self.clock)
-        for id in free | over:
-            assert id in told, f"trainer {id} is free and was not told"
-            assert self.talk.bodies[id][0][0] == np.float32(-LEARNING_RATE * self.sum)
-        assert set(told) - free - over <= set(range(4)) - set(self.clock), "somebody was told too early"
-        if not self.in_pass:
-            self.in_pass = set(self.clock)
-            self.clock = dict.fromkeys(self.clock, 0)
-
-    def slowest(self) -> int:
-        return min((self.clock[id] for id in self.in_pass), default=1 << 30)
-
-    @invariant()
-    def nobody_is_too_far_ahead(self) -> None:
-        for id in self.may_act() if hasattr(self, "talk") else ():
-            assert self.clock[id] <= self.slowest() + self.staleness
-
-
-BoundedStaleness.TestCase.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
-TestBoundedStaleness = BoundedStaleness.TestCase
 
 
 def test_a_trainer_that_is_lost_stops_the_others_at_the_staleness_and_is_blamed() -> None:
