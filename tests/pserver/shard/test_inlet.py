@@ -4,6 +4,7 @@ announced."""
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.errors import BadMessage, PserverError
+from paddle._pserver.options import SnapshotOptions
 from paddle._pserver.protocol.framing import FrameReader, bytes_of, pieces
 from paddle._pserver.protocol.messages import (
     Answer,
@@ -33,7 +35,7 @@ from paddle._pserver.protocol.messages import (
 )
 from paddle._pserver.shard.inlet import Inbound, Inlet
 
-from ..talk import MODEL, Talk, update
+from ..talk import MODEL, Fails, Talk, update
 
 NUMBER = st.one_of(st.integers(0, 6), st.integers(0, 1 << 62))
 COUNTS = st.lists(NUMBER, max_size=3).map(tuple)
@@ -161,6 +163,25 @@ def test_initial_values_and_what_is_remembered_are_received_where_they_live() ->
         assert slot is not None
         remind = Remind(parameter=parameter, slot="square_sum")
         assert_same_memory(placed(inlet, remind, slot.nbytes)[1], slot)
+
+
+@pytest.mark.parametrize("again", [Seed(), Seed("t"), Remind(4), Remind(parameter="w", slot="velocity")])
+def test_no_initial_value_is_received_while_those_that_were_are_written(again: Request) -> None:
+    """The snapshot may be read where it lies: with the second values it would be of neither."""
+    spec = replace(update(), rule=RuleSpec(name="momentum", options={"momentum": 0.5}))
+    talk = Talk(1, spec, snapshots=SnapshotOptions(folder="here"))
+    talk.disk_is_slow = True
+    talk.hello(0)
+    talk.declare(0)
+    talk.ask(0, Seed())
+    assert talk.ask(0, Seed("t")) == [], "it does not last yet"
+    length = 4 * 10 if again == Seed("t") else 4 * 4
+    kind, meta = encode(again)
+    with pytest.raises(BadMessage, match="from trainer 0 only, and once"):
+        Inlet(talk.shard, talk.session(0)).place(kind, memoryview(meta), length)
+    assert talk.ask(0, again) == [Fails("BadMessage", "and once")]
+    talk.write()
+    assert talk.shard.ready
 
 
 def test_gradients_and_ids_are_received_where_they_are_applied_from() -> None:

@@ -2,7 +2,8 @@
 
 1.  The first trainer that declares a model gives it; all others must declare the same (model.py).
 2.  Trainer 0 is asked for the initial values; the others' declarations are answered once all are there.
-3.  Training begins when they are; where snapshots are kept, when they last.
+3.  Training begins when they are; where snapshots are kept, when they last. Nobody may give others by then:
+    what is written may be read where these would land.
 4.  A model that was not trained yet, and that nobody connected has declared, is forgotten.
 5.  A model of a snapshot has its values, and is trained at once. Out of step one that was not there before
     is answered once those are back who were (reunion.py).
@@ -73,9 +74,9 @@ class Beginning:
         return trainer, self.model
 
     def seeding(self, session: int) -> Model:
-        """The model whose initial values come on this connection."""
+        """The model whose initial values come on this connection (rule 3)."""
         trainer, model = self.expecting(session)
-        if self.training is not None or trainer.id != 0:
+        if model.is_complete or trainer.id != 0:
             raise BadMessage("initial values are taken from trainer 0 only, and once")
         return model
 
