@@ -192,21 +192,20 @@ def _exposed(addresses: Iterable[str]) -> list[str]:
 
 def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOptions:
     from paddle._pserver.memory import memory
-    from paddle._pserver.options import ServerOptions, SnapshotOptions, of_mib
+    from paddle._pserver.options import ServerOptions, SnapshotOptions, snapshot_bytes
 
+    limit_bytes = (values["memory_limit"] << 20) or memory.limit_bytes()
+    try:
+        memory_bytes = snapshot_bytes(values["snapshot_memory"], limit_bytes)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     kept = SnapshotOptions(
         folder=values["snapshot_dir"],
         period=values["snapshot_period"],
         interval_s=values["snapshot_interval"],
         keep=values["snapshot_keep"],
-        memory_bytes=of_mib(values["snapshot_memory"]),
+        memory_bytes=memory_bytes,
     )
-    limit_bytes = (values["memory_limit"] << 20) or memory.limit_bytes()
-    if kept.memory_bytes is not None and kept.memory_bytes >= limit_bytes:
-        raise UsageError(
-            f"--snapshot_memory={values['snapshot_memory']} leaves nothing for parameters: there are "
-            f"{limit_bytes >> 20} MiB for both (--memory_limit, or this machine's memory). Give less, or 0."
-        )
     if values["min_trainers"] > values["num_gradient_servers"]:
         raise UsageError(
             f"--min_trainers={values['min_trainers']} is more than the {values['num_gradient_servers']} of "

@@ -349,16 +349,11 @@ def _snapshots(name: str) -> SnapshotOptions | None:
     """Those that the environment asks for."""
     from paddle._launch.environ import snapshots
     from paddle._pserver.memory import memory
-    from paddle._pserver.options import SnapshotOptions, of_mib
+    from paddle._pserver.options import SnapshotOptions, snapshot_bytes
 
     if not (told := snapshots(os.environ)):
         return None
-    memory_bytes, limit_bytes = of_mib(told["snapshot_memory"]), memory.limit_bytes()
-    if memory_bytes is not None and memory_bytes >= limit_bytes:
-        raise ValueError(
-            f"PADDLE_SNAPSHOT_MEMORY={told['snapshot_memory']} leaves nothing for parameters: there are "
-            f"{limit_bytes >> 20} MiB for both here"
-        )
+    memory_bytes = snapshot_bytes(told["snapshot_memory"], memory.limit_bytes(), "PADDLE_SNAPSHOT_MEMORY")
     folder = Path(told["snapshot_dir"], name)
     folder.mkdir(parents=True, exist_ok=True)
     return SnapshotOptions(

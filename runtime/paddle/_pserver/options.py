@@ -9,9 +9,15 @@ from typing import Any, Literal
 Role = Literal["dense", "sparse"]
 
 
-def of_mib(flag: int) -> int | None:
-    """``--snapshot_memory`` in bytes; None where none is given, -1."""
-    return None if flag < 0 else flag << 20
+def snapshot_bytes(told_mib: int, limit_bytes: int, name: str = "--snapshot_memory") -> int | None:
+    """What snapshots may take of ``limit_bytes``, as ``name`` tells it; None where that is -1. Raises
+    ValueError where it leaves nothing for parameters."""
+    if told_mib << 20 >= limit_bytes:
+        raise ValueError(
+            f"{name}={told_mib} leaves nothing for parameters: there are {limit_bytes >> 20} MiB for both "
+            "(what this machine has, or --memory_limit of pservers). Give less, or 0."
+        )
+    return None if told_mib < 0 else told_mib << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +100,6 @@ class ServerOptions:
             raise ValueError("--num_gradient_servers is the number of trainers, at least 1")
         if not 0 <= self.min_trainers <= self.num_gradient_servers:
             raise ValueError("--min_trainers is at most --num_gradient_servers; 0: all of them")
-        of_snapshots = self.snapshots.memory_bytes if self.snapshots else None
-        if of_snapshots is not None and 0 < self.memory_limit_bytes <= of_snapshots:
-            raise ValueError("--snapshot_memory must be less than --memory_limit: parameters have the rest")
         if self.barrier_timeout_s <= 0 or self.log_period_server < 1:
             raise ValueError("barrier_timeout must be above 0, and --log_period_server at least 1")
 

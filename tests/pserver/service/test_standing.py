@@ -10,7 +10,7 @@ import pytest
 
 from paddle._engine.exchange import AverageSpec, Exchange
 from paddle._pserver.errors import BadMessage
-from paddle._pserver.options import ServerOptions, SnapshotOptions
+from paddle._pserver.options import ServerOptions, SnapshotOptions, snapshot_bytes
 from paddle._pserver.protocol.messages import (
     Declare,
     EndPass,
@@ -194,8 +194,13 @@ def test_parameters_have_what_snapshots_leave() -> None:
     assert shares(1000, None) == (250, 250)
     assert shares(1000, 0) == (500, 0)
     assert shares(1000, 200) == (400, 100)
-    with pytest.raises(ValueError, match="--snapshot_memory must be less than --memory_limit"):
-        shares(1000, 1000)
+
+
+def test_what_snapshots_may_take_leaves_memory_for_parameters() -> None:
+    assert [snapshot_bytes(mib, 100 << 20) for mib in (-1, 0, 99)] == [None, 0, 99 << 20]
+    for mib in (100, 101):
+        with pytest.raises(ValueError, match=rf"^FLAG={mib} leaves nothing for parameters.*100 MiB for both"):
+            snapshot_bytes(mib, 100 << 20, "FLAG")
 
 
 class Stand:
