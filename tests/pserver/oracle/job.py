@@ -13,6 +13,9 @@ from paddle._engine.rows import SparseRows
 from .keeper import Keeper, Rows, Setting
 from .table import AVERAGE, DENSE, OPENED, PACKED, PENALTIES, ROWS, RULES, SCHEDULES, Cell
 
+KEYS = np.arange(-3, 4) << 40
+"""Ids of rows of open tables."""
+
 
 def samples(place: int) -> int:
     """Of the batch with this number."""
@@ -52,7 +55,7 @@ class Job:
         random, found = np.random.default_rng(place), dict[str, np.ndarray | SparseRows]()
         for p in self.model:
             if p.sparse:
-                ids = random.integers(-3, 4, 3) << 40 if p.is_open else random.integers(0, p.shape[0], 3)
+                ids = random.choice(KEYS, 3) if p.is_open else random.integers(0, p.shape[0], 3)
                 values = random.normal(0, 0.5, (3, p.shape[1])).astype(np.float32)
                 found[p.name] = SparseRows(ids, values, p.shape[0])
             else:
@@ -66,7 +69,7 @@ class Job:
         found = {}
         for p in self.model:
             if isinstance(gradient := batch[p.name], SparseRows):
-                more = random.integers(-3, 4, 1) << 40 if p.is_open else random.integers(0, p.shape[0], 1)
+                more = random.choice(KEYS, 1) if p.is_open else random.integers(0, p.shape[0], 1)
                 found[p.name] = np.unique(np.concatenate([gradient.ids, more]))
         return found
 
