@@ -8,13 +8,16 @@ arrays that only tests lay out with gaps.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from threading import local
 from typing import Any
 
 import pytest
 from numba import types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 
 RUNTIME = str(Path(__file__).resolve().parents[1] / "runtime" / "paddle")
@@ -35,13 +38,48 @@ def watch() -> None:
         try:
             return compile_for(self, *arguments, **named)
         finally:
-            if _is_the_runtimes(sys._getframe(1)):
-                CALLS.extend(
-                    (self.py_func.__module__, self.py_func.__name__, signature)
-                    for signature in self.overloads.keys() - before
-                )
+            found = [(self, signature) for signature in self.overloads.keys() - before]
+            if (made := getattr(_aside, "made", None)) is not None:
+                made += found
+            elif _is_the_runtimes(sys._getframe(1)):
+                CALLS.extend(map(_call, found))
 
     Dispatcher._compile_for_args = noting
+
+
+Compiled = tuple[Any, tuple[Any, ...]]
+_aside = local()
+_forgotten: list[Any] = []  # code that a thread may still run
+
+
+def _call(compiled: Compiled) -> Call:
+    kernel, signature = compiled
+    return kernel.py_func.__module__, kernel.py_func.__name__, signature
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """What this thread calls meanwhile no program does: nothing is said of it. What it is the first to call
+    is forgotten again, so that whoever calls that for a program is the first to."""
+    made: list[Compiled] = []
+    before, _aside.made = getattr(_aside, "made", None), made
+    try:
+        yield
+    finally:
+        _aside.made = before
+        for compiled in made:
+            if _call(compiled) not in listed():
+                _forget(*compiled)
+
+
+@global_compiler_lock  # type: ignore[untyped-decorator]
+def _forget(kernel: Any, signature: tuple[Any, ...]) -> None:
+    others = dict(kernel.overloads)
+    if signature in others:
+        _forgotten.append(others.pop(signature))
+    kernel._reset_overloads()
+    for each in others.values():
+        kernel.add_overload(each)
 
 
 def _is_the_runtimes(frame: Any) -> bool:

@@ -20,7 +20,7 @@ from tests.lab.cluster import Cluster
 from tests.lab.compose import Compose
 from tests.lab.lab import Lab
 
-pytest_plugins = ["tests.called", "tests.leaving_out"]
+pytest_plugins = ["tests.called", "tests.leaving_out", "tests.plain.watch"]
 settings.register_profile(
     "unhurried",
     deadline=None,

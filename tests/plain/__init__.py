@@ -1,0 +1,1 @@
+"""Plans without passes, beside those that tests run."""
