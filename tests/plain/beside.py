@@ -52,6 +52,8 @@ class Beside:
 
     def noting(self) -> Plan:
         """The plan, with steps that note what the comparison needs."""
+        if not self.plan.steps:
+            self._begin_all()
         groups = groupby(self.plan.steps, lambda step: id(step[1]))
         steps = [step for _, group in groups for step in self._noting(list(group))]
         return replace(self.plan, steps=steps)

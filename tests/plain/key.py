@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from paddle._engine.passes.setting import Setting
+from paddle._engine.plan import Plan
 from paddle._engine.program import Parameter, Program, Shape
 
 
@@ -14,15 +15,15 @@ def key_of(
     program: Program,
     shapes: Mapping[str, Shape],
     fetch: Sequence[str],
-    setting: Setting,
+    plan: Plan,
     part: tuple[int, ...] = (),
 ) -> str:
-    """Equal for programs of the same operators in the same sizes, of which the same is wanted. ``part``: of a
-    batch, where what that gives is known of all parts together."""
+    """Equal where the same operators in the same sizes became the same, and the same of them is wanted.
+    ``part``: of a batch, where what that gives is known of all parts together."""
     numbers: dict[str, int] = {}
-    text = sha256(repr(part).encode())
-    for part in _said(program, shapes, fetch, setting, numbers):
-        text.update(repr(part).encode())
+    text = sha256(repr((part, [operator.type for _, operator in plan.steps])).encode())
+    for said in _said(program, shapes, fetch, plan.setting, numbers):
+        text.update(repr(said).encode())
     return text.hexdigest()
 
 

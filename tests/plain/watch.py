@@ -8,7 +8,8 @@ are compared once in a process, in their first ``RUNS`` runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -52,7 +53,7 @@ class Watch:
         with self._lock:
             made = self._made.get(plan)
             is_due = made is not None and self.runs[made.key] < RUNS
-        if made is None or not is_due or not plan.steps:
+        if made is None or not is_due:
             return _run(plan, feed, look)
         if current() is None:
             return self._compared(plan, made, feed, look)
@@ -78,8 +79,20 @@ class Watch:
         """All parts of a batch are run."""
         with self._lock:
             parts = self._parts.pop(id(team._common), [])
-            if parts:
+            if parts and len(parts) == team._common.meeting.count:  # none has failed
                 self.unlike += unlike_together(parts)
+
+    def take(self) -> list[str]:
+        """What was found since it was asked last."""
+        with self._lock:
+            said, self.unlike = self.unlike, []
+        return said
+
+    def tell(self) -> None:
+        """Fail where something was found, once."""
+        said = self.take()
+        more = f"; and {len(said) - 4} more" if len(said) > 4 else ""
+        assert not said, f"with passes and without: {'; '.join(said[:4])}{more}"
 
 
 def _said(beside: Beside, feed: Mapping[str, np.ndarray], found: list[np.ndarray]) -> list[str]:
@@ -96,7 +109,9 @@ def _keeps_bits(plan: Plan, made: Made) -> bool:
     return plan.run.crew is None and all(id(operator) in own for _, operator in plan.steps)
 
 
-WATCH = Watch()
+OF_ALL = Watch()
+watching = OF_ALL
+"""The one that is told of plans: another one where a test has put it."""
 
 
 def watch() -> None:
@@ -107,41 +122,44 @@ def watch() -> None:
         plan = make(program, shapes, fetch, *given)
         exchange = plan.run.exchange
         part = (exchange.number, exchange.count, exchange.samples) if isinstance(exchange, Joining) else ()
-        key = key_of(program, shapes, fetch, plan.setting, part if plan.setting.joint else ())
-        WATCH.note(plan, Made(ref(program), dict(shapes), list(fetch), key))
+        key = key_of(program, shapes, fetch, plan, part if plan.setting.joint else ())
+        watching.note(plan, Made(ref(program), dict(shapes), list(fetch), key))
         return plan
 
     def ending(team: Team, *given: Any, **named: Any) -> Any:
-        fetched = _team_run(team, *given, **named)
-        WATCH.end(team)
-        return fetched
+        try:
+            return _team_run(team, *given, **named)
+        finally:
+            watching.end(team)
 
     executor.make_plan = noting  # type: ignore[assignment]
-    executor._run = lambda *given: WATCH.run(*given)
+    executor._run = lambda *given: watching.run(*given)
     Team.run = ending  # type: ignore[method-assign]
 
 
-def told() -> None:
-    """Fail where something was found."""
-    said, WATCH.unlike = WATCH.unlike, []
-    more = f"; and {len(said) - 4} more" if len(said) > 4 else ""
-    assert not said, f"with passes and without: {'; '.join(said[:4])}{more}"
+@contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        for text in OF_ALL.take():
+            error.add_note(text)
+        raise
+    OF_ALL.tell()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, Any, Any]:
     """Of each test, and of what it has in common with others."""
-    result = yield
-    told()
-    return result
+    with _telling():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, Any, Any]:
     """Of each test."""
-    result = yield
-    told()
-    return result
+    with _telling():
+        return (yield)
 
 
 watch()

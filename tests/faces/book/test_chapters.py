@@ -8,8 +8,6 @@ import pytest
 
 import paddle.v2 as paddle
 
-from ..passes_off import FEW, no_passes
-
 WORDS = 12
 dense, ids = paddle.data_type.dense_vector, paddle.data_type.integer_value
 sequence = paddle.data_type.integer_value_sequence
@@ -20,19 +18,14 @@ def slot(name, type):
 
 
 class Chapter:
-    """A network that is trained for so many passes; ``costs``: of each pass, per batch. Its first
-    batches cost the same where nothing is fused."""
+    """A network that is trained for so many passes; ``costs``: of each pass, per batch."""
 
     def __init__(
         self, cost, samples, passes=6, rate=0.01, optimizer=None, extra=None, batch=20, feeding=None
     ):
-        self.costs, self.metrics, self._feeding = [], [], feeding
+        self.costs, self.metrics = [], []
         self.parameters = paddle.parameters.create(cost)
         optimizer = optimizer or paddle.optimizer.Adam(learning_rate=rate)
-        fused = self._first_costs(cost, samples[: FEW * batch], optimizer, batch)
-        with no_passes():
-            plain = self._first_costs(cost, samples[: FEW * batch], optimizer, batch)
-        np.testing.assert_allclose(fused, plain, rtol=1e-4)
         self.trainer = paddle.trainer.SGD(cost, self.parameters, optimizer, extra_layers=extra)
         self.trainer.train(
             paddle.batch(paddle.reader.shuffle(lambda: iter(samples), 1000), batch),
@@ -40,17 +33,6 @@ class Chapter:
             event_handler=self._hear,
             feeding=feeding,
         )
-
-    def _first_costs(self, cost, samples, optimizer, batch):
-        own, told = paddle.parameters.create(cost), []
-        for name in own:
-            own.set(name, self.parameters.get(name))
-        paddle.trainer.SGD(cost, own, optimizer).train(
-            paddle.batch(lambda: iter(samples), batch),
-            event_handler=lambda e: told.append(e.cost) if isinstance(e, paddle.event.EndIteration) else None,
-            feeding=self._feeding,
-        )
-        return told
 
     def _hear(self, event):
         if isinstance(event, paddle.event.BeginPass):

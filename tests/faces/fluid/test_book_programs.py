@@ -9,7 +9,7 @@ import pytest
 
 from paddle import fluid
 
-from ..passes_off import told
+from ..stepping import told
 
 layers = fluid.layers
 RNG = np.random.default_rng(5)

@@ -7,7 +7,7 @@ import pytest
 
 import paddle.fluid as fluid
 
-from ..passes_off import told
+from ..stepping import told
 
 DICT, EMB, HID, CLASSES = 20, 8, 8, 2
 

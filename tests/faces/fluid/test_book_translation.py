@@ -8,7 +8,7 @@ import pytest
 import paddle.fluid as fluid
 from paddle.fluid import layers as pd
 
-from ..passes_off import told
+from ..stepping import told
 
 WORDS, EMB, HIDDEN, BEAM, LONGEST = 12, 8, 8, 2, 6
 START, END = 0, 1

@@ -8,7 +8,6 @@ import pytest
 
 import paddle.fluid as fluid
 
-from ..passes_off import no_passes
 from .well_known import images, painting, playing, pretraining, rating, reading, transformer, translating
 
 COSTS = {
@@ -27,10 +26,3 @@ COSTS = {
 def test_each_step_costs_what_it_costs_the_original(program) -> None:
     fluid.default_main_program().random_seed = 1
     np.testing.assert_allclose(program.costs(6), COSTS[program], rtol=2e-5, atol=6e-6)
-
-
-@pytest.mark.parametrize("program", COSTS, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_without_passes_they_cost_the_same(program) -> None:
-    fluid.default_main_program().random_seed = 1
-    with no_passes():
-        np.testing.assert_allclose(program.costs(6), COSTS[program], rtol=2e-5, atol=6e-6)
