@@ -40,7 +40,8 @@ def run(plan: Plan, feed: Mapping[str, np.ndarray], look: Look | None = None) ->
 
 @dataclass(slots=True)
 class Beside:
-    """One run of a plan. ``exact``: no bit may differ."""
+    """One run of a plan. ``exact``: no bit may differ. ``together``: the part of the plain one of gradients
+    that are known of all parts of a batch alone."""
 
     plan: Plan
     made: Made
@@ -49,6 +50,7 @@ class Beside:
     given: Given | None = None
     rate: float = 0.0
     gradients: dict[str, Value] = field(default_factory=dict)
+    together: dict[str, Value] = field(default_factory=dict)
 
     def noting(self) -> Plan:
         """The plan, with steps that note what the comparison needs."""
@@ -122,6 +124,7 @@ class Beside:
         twin = plain(self.made, self.scope, self.given)
         as_in(twin, self.plan)
         other = self._told(twin, run(twin, feed))
+        self.together = {name: self.given.gradients[name] for name in self.joint} if self.given else {}
         found, room = self._found(other, fetched)
         said = telling.unlike(found, other, room, exact=self.exact)
         if said and not self.exact:
@@ -163,7 +166,7 @@ class Beside:
         assert self.scope is not None
         lent, room = self.plan.setting.lent | self.plan.setting.joint, telling.Room()
         found = {name: gradient for name, gradient in self.gradients.items() if name in given}
-        for name in given.keys() - found.keys() & lent.keys():
+        for name in (given.keys() - found.keys()) & lent.keys():
             before, step = self.scope.before[name], self.rate * (lent[name] or 0.0)
             moved = before.astype(np.float64) - self.plan.scope.get(name)
             found[name] = (moved / step).astype(before.dtype) if step else moved
@@ -200,7 +203,7 @@ def unlike_together(parts: Sequence[Beside]) -> list[str]:
     leader = next(part for part in parts if part.plan.run.part == 0)
     plain: dict[str, Value] = {}
     for name in leader.joint:
-        given = [part.given.gradients[name] for part in parts if part.given is not None]
+        given = [part.together[name] for part in parts]
         plain[name] = np.sum([each for each in given if isinstance(each, np.ndarray)], axis=0)
     found, room = leader.found_gradients(plain)
     told = {_gradient(name): value for name, value in plain.items()}
