@@ -3,7 +3,9 @@
 A plan is made for shapes. Pieces that are cut out of sequences have as many rows as the numbers that cut
 them say, so operators that find these pieces (``Row.ahead``), and whatever they read, are run before the
 plan is made, on what is fed; what they find is fed to the rest of the program. Of what an operator reads
-for its sizes alone (``Row.sized``) only the sizes are followed, through operators that stay in the rest.
+for its sizes alone (``Row.sized``) only the sizes are followed, through operators that stay in the rest. Of
+an operator of which only an output is needed that another one finds from fewer inputs (``Row.apart``), the
+other one is run, and it stays in the rest.
 
 It must never know a plan. Guarantee: the rest of a program reads of what was found ahead what it would read
 of the program as a whole.
@@ -68,10 +70,13 @@ def ahead_of(program: Program) -> Ahead | None:
     early: list[Operator] = []
     traced: list[Operator] = []
     sizes: set[str] = set()
+    apart: dict[int, Operator] = {}
     for operator in reversed(operators):
         if not needed.isdisjoint(operator.writes()):
-            early.append(operator)
-            (sizes if registry.row(operator.type).sized else needed).update(operator.reads())
+            early.append(_apart(operator, needed))
+            if early[-1] is not operator:
+                apart[id(operator)] = early[-1]
+            (sizes if registry.row(operator.type).sized else needed).update(early[-1].reads())
         elif not sizes.isdisjoint(operator.writes()):
             traced.append(operator)
             sizes.update(operator.reads())
@@ -83,11 +88,33 @@ def ahead_of(program: Program) -> Ahead | None:
             "it has to follow from what is fed alone, for nothing can be planned before it is known"
         )
     gone, kept = {id(each) for each in early}, {id(each) for each in traced}
-    rest = [each for each in operators if id(each) not in gone]
-    first = [each for each in operators if id(each) in gone | kept]
+    first = [apart.get(id(each), each) for each in operators if id(each) in {*gone, *kept, *apart}]
     found = sorted({name for each in early for name in each.writes()})  # any of it may be fetched
-    fed = {name: replace(variables[name], is_data=True) for name in found}
-    return Ahead(first, Program([Block({**variables, **fed}, rest)]), found)
+    block = Block({**variables, **{name: replace(variables[name], is_data=True) for name in found}})
+    for each in operators:
+        if id(each) not in gone:
+            block.operators.append(_again(each, found, block) if id(each) in apart else each)
+    return Ahead(first, Program([block]), found)
+
+
+def _apart(operator: Operator, needed: set[str]) -> Operator:
+    """What finds ahead what is needed of an operator: it, or the one of ``Row.apart``."""
+    slots = [slot for slot, names in operator.outputs.items() if not needed.isdisjoint(names)]
+    other = registry.row(operator.type).apart.get(slots[0]) if len(slots) == 1 else None
+    if other is None or operator.type.endswith("_grad"):
+        return operator
+    type, read = other
+    inputs = {"X": tuple(name for slot in read for name in operator.inputs[slot])}
+    return Operator(type, inputs, {"Out": operator.outputs[slots[0]]}, {}, operator.role)
+
+
+def _again(operator: Operator, found: Sequence[str], block: Block) -> Operator:
+    """The operator with a name of its own for what was found ahead, which nobody reads."""
+    names = {name: f"{name}@AGAIN" for name in operator.writes() if name in found}
+    for name, own in names.items():
+        block.add(replace(block.variables[name], name=own, is_data=False))
+    outputs = {slot: tuple(names.get(each, each) for each in of) for slot, of in operator.outputs.items()}
+    return replace(operator, outputs=outputs)
 
 
 def _sized(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Array] | None:

@@ -204,7 +204,8 @@ class Row:
     ``changes``: the input slots whose variables a run changes, by its attributes: parameters that no
     gradient moves, such as moving averages. ``ahead``: computes the outputs from inputs and attributes
     before a plan is made, as its shapes follow from them. ``sized``: the outputs follow from the sizes of
-    inputs alone. ``floats``: the input slots that take no whole numbers.
+    inputs alone. ``floats``: the input slots that take no whole numbers. ``apart``: an output that an
+    operator of another type computes from some of the inputs.
     """
 
     type: str
@@ -216,6 +217,7 @@ class Row:
     gradient: Gradient | None = None
     ahead: Ahead | None = None
     sized: bool = False
+    apart: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     indexes: tuple[Index, ...] = ()
     runs: tuple[Runs, ...] = ()
     changes: Callable[[Mapping[str, Any]], tuple[str, ...]] = lambda attrs: ()

@@ -235,3 +235,47 @@ def test_a_cell_walks_along_sequences_that_are_padded_to_the_longest_of_a_batch(
         assert own[1].shape == other[1].shape
         np.testing.assert_allclose(own[0], other[0], rtol=1e-5)
         np.testing.assert_allclose(own[1], other[1], rtol=1e-5)
+
+
+def _joined(lengths: tuple[list[int], list[int]]) -> tuple[Any, Any]:
+    """A step of descent on rows of a learned table, twice joined and padded: their squares' sum."""
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup), fluid.scope_guard(fluid.Scope()):
+        ids = [fluid.data(name, [None, 1], "int64", lod_level=1) for name in ("first", "second")]
+        table = fluid.ParamAttr(name="table", initializer=fluid.initializer.NumpyArrayInitializer(_TABLE))
+        rows = [layers.reduce_sum(fluid.embedding(each, [9, 2], param_attr=table), 1) for each in ids]
+        once = layers.sequence_concat(rows)
+        padded, length = layers.sequence_pad(
+            layers.sequence_concat([once, rows[0]]), layers.fill_constant([1], "float32", 0.0)
+        )
+        fluid.optimizer.SGD(0.5).minimize(layers.reduce_sum(layers.square(padded)))
+        exe = fluid.Executor()
+        exe.run(startup)
+        feed = {
+            name: fluid.create_lod_tensor(_ids(many), [many], fluid.CPUPlace())
+            for name, many in zip(("first", "second"), lengths, strict=True)
+        }
+        return tuple(exe.run(main, feed=feed, fetch_list=[padded, length, "table"]))
+
+
+_TABLE = np.arange(18, dtype=np.float32).reshape(9, 2)
+
+
+def _ids(lengths: list[int]) -> np.ndarray:
+    return np.arange(sum(lengths), dtype=np.int64)[:, None]
+
+
+def test_joined_sequences_of_learned_rows_are_padded_to_the_longest() -> None:
+    """Its length follows from what is fed, though the rows follow from a parameter."""
+    padded, length, table = _joined(([2, 1], [0, 4]))
+    assert length.tolist() == [4, 6]
+    assert padded.shape == (2, 6, 2)
+    np.testing.assert_array_equal(padded[0], [*_TABLE[[0, 1, 0, 1]], [0, 0], [0, 0]])
+    np.testing.assert_array_equal(padded[1], _TABLE[[2, 0, 1, 2, 3, 2]])
+    uses = np.array([3, 3, 3, 1, 0, 0, 0, 0, 0], np.float32)[:, None]
+    np.testing.assert_allclose(table, _TABLE - 0.5 * 2 * _TABLE * uses, rtol=1e-6)
+
+
+def test_joined_sequences_of_different_numbers_are_refused_where_they_are_padded() -> None:
+    with pytest.raises(ValueError, match="sequence"):
+        _joined(([2, 1], [1, 1, 1]))

@@ -342,6 +342,7 @@ ROWS = (
         shape=_join_shape,
         forward=Kernel(_join),
         gradient=Gradient(_join_gradient, of=("X", "Y"), needs=("X", "Y", "Offsets", "YOffsets")),
+        apart={"OutOffsets": ("sum", ("Offsets", "YOffsets"))},
         runs=(*_RUNS, Runs("YOffsets", of="Y")),
     ),
     Row(
