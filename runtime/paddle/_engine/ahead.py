@@ -76,7 +76,7 @@ def ahead_of(program: Program) -> Ahead | None:
             early.append(_apart(operator, needed))
             if early[-1] is not operator:
                 apart[id(operator)] = early[-1]
-            (sizes if registry.row(operator.type).sized else needed).update(early[-1].reads())
+            (sizes if _is_sized(operator) else needed).update(early[-1].reads())
         elif not sizes.isdisjoint(operator.writes()):
             traced.append(operator)
             sizes.update(operator.reads())
@@ -117,9 +117,13 @@ def _again(operator: Operator, found: Sequence[str], block: Block) -> Operator:
     return replace(operator, outputs=outputs)
 
 
+def _is_sized(operator: Operator) -> bool:
+    return registry.row(operator.type).sized(operator.attrs)
+
+
 def _sized(operator: Operator, forms: Mapping[str, Form]) -> dict[str, Array] | None:
     """What an operator reads that looks at sizes alone: arrays of these, which hold nothing."""
-    if not registry.row(operator.type).sized:
+    if not _is_sized(operator):
         return None
     read = ((name, forms[name]) for name in operator.reads())
     return {name: np.broadcast_to(np.zeros((), form.dtype), form.shape) for name, form in read}

@@ -203,9 +203,9 @@ class Row:
     A slot of an input written ``X?`` takes one variable or none.
     ``changes``: the input slots whose variables a run changes, by its attributes: parameters that no
     gradient moves, such as moving averages. ``ahead``: computes the outputs from inputs and attributes
-    before a plan is made, as its shapes follow from them. ``sized``: the outputs follow from the sizes of
-    inputs alone. ``floats``: the input slots that take no whole numbers. ``apart``: an output that an
-    operator of another type computes from some of the inputs.
+    before a plan is made, as its shapes follow from them. ``sized``: whether the outputs follow from the
+    sizes of inputs alone, by its attributes. ``floats``: the input slots that take no whole numbers.
+    ``apart``: an output that an operator of another type computes from some of the inputs.
     """
 
     type: str
@@ -216,7 +216,7 @@ class Row:
     forward: Kernel
     gradient: Gradient | None = None
     ahead: Ahead | None = None
-    sized: bool = False
+    sized: Callable[[Mapping[str, Any]], bool] = lambda attrs: False
     apart: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     indexes: tuple[Index, ...] = ()
     runs: tuple[Runs, ...] = ()

@@ -279,3 +279,24 @@ def test_joined_sequences_of_learned_rows_are_padded_to_the_longest() -> None:
 def test_joined_sequences_of_different_numbers_are_refused_where_they_are_padded() -> None:
     with pytest.raises(ValueError, match="sequence"):
         _joined(([2, 1], [1, 1, 1]))
+
+
+def test_places_that_are_counted_on_ones_of_learned_rows_are_cut_out_of_padding() -> None:
+    """``rows * 0 + 1``, padded and added up, are lengths: they follow from sizes alone."""
+    main, startup = fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup), fluid.scope_guard(fluid.Scope()):
+        ids = fluid.data("ids", [None, 1], "int64", lod_level=1)
+        rows = layers.reduce_sum(fluid.embedding(ids, [9, 2]), [1, 2], keep_dim=False)
+        ones = layers.reshape(rows, [-1, 1]) * 0 + 1
+        padded = layers.squeeze(layers.sequence_pad(ones, layers.assign(np.zeros(1, "float32")))[0], [2])
+        length = layers.squeeze(layers.cast(layers.reduce_sum(padded, 1, keep_dim=True), "int64"), [1])
+        places = layers.cast(layers.cumsum(padded, 1, exclusive=True), "int64")
+        found = layers.sequence_unpad(places, length)
+        cost = layers.reduce_sum(layers.square(fluid.embedding(found, [4, 2]))) + layers.reduce_sum(rows)
+        fluid.optimizer.SGD(0.5).minimize(cost)
+        exe = fluid.Executor()
+        exe.run(startup)
+        feed = {"ids": fluid.create_lod_tensor(_ids([2, 3]), [[2, 3]], fluid.CPUPlace())}
+        (each,) = exe.run(main, feed=feed, fetch_list=[found], return_numpy=False)
+    assert each.lod() == [[0, 2, 5]]
+    assert np.array(each).reshape(-1).tolist() == [0, 1, 0, 1, 2]

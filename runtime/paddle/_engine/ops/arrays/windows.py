@@ -124,7 +124,7 @@ ROWS = (
         inputs=("X", "Of"),
         shape=_ends,
         forward=Kernel(_evenly),
-        sized=True,
+        sized=lambda attrs: True,
     ),
     Row(
         type="image_windows",
