@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from importlib import import_module
 from math import prod
 from typing import Any
 from zlib import crc32
@@ -84,6 +86,29 @@ def test_images_give_what_the_wheel_gives(name: str, told: dict[str, Any], given
     image = np.random.RandomState(0).randn(1, 3, 32, 32).astype("float32")
     (rows,) = exe.run(feed={"x": image}, fetch_list=[found])
     assert rows.reshape(-1)[:3] == pytest.approx(given, abs=1e-5)
+
+
+MODULES = """
+    vision.datasets.cifar.Cifar10 vision.datasets.cifar.Cifar100
+    vision.datasets.mnist.MNIST vision.datasets.mnist.FashionMNIST
+    vision.models.lenet.LeNet vision.models.resnet.ResNet vision.models.resnet.resnet50
+    vision.models.mobilenetv1.MobileNetV1 vision.models.mobilenetv2.MobileNetV2
+    vision.models.mobilenetv3.MobileNetV3Small vision.models.vgg.VGG
+"""
+
+
+@pytest.mark.parametrize("name", MODULES.split())
+def test_names_are_in_the_modules_of_the_wheel(name: str) -> None:
+    module, _, leaf = name.rpartition(".")
+    found = getattr(import_module(f"paddle.{module}"), leaf)
+    assert found is reduce(getattr, name.split("."), paddle)
+    assert found is getattr(import_module(f"paddle.{module.rpartition('.')[0]}"), leaf)
+
+
+def test_networks_are_built_of_the_blocks_of_resnet() -> None:
+    blocks = import_module("paddle.vision.models.resnet")
+    assert (blocks.BasicBlock.expansion, blocks.BottleneckBlock.expansion) == (1, 4)
+    assert blocks.ResNet(blocks.BasicBlock, 18, num_classes=3).fc.weight.shape == (512, 3)
 
 
 def test_trained_weights_are_refused_by_name() -> None:

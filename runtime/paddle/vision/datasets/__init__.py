@@ -6,6 +6,7 @@ They must never know where files are kept (``paddle.dataset.common`` does). Guar
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, ClassVar
@@ -14,7 +15,9 @@ import numpy as np
 
 from paddle._data.samples import Dataset
 from paddle._public_names import missing
-from paddle.dataset import cifar, common, mnist
+from paddle.dataset import cifar as _cifar
+from paddle.dataset import common
+from paddle.dataset import mnist as _mnist
 from paddle.vision import get_image_backend
 
 __all__ = ["MNIST", "Cifar10", "Cifar100", "DatasetFolder", "FashionMNIST", "ImageFolder"]
@@ -45,12 +48,12 @@ class MNIST(_Pictures):
 
     _SOURCES: ClassVar[Any] = {
         "train": (
-            (mnist.TRAIN_IMAGE_URL, "mnist", mnist.TRAIN_IMAGE_MD5),
-            (mnist.TRAIN_LABEL_URL, "mnist", mnist.TRAIN_LABEL_MD5),
+            (_mnist.TRAIN_IMAGE_URL, "mnist", _mnist.TRAIN_IMAGE_MD5),
+            (_mnist.TRAIN_LABEL_URL, "mnist", _mnist.TRAIN_LABEL_MD5),
         ),
         "test": (
-            (mnist.TEST_IMAGE_URL, "mnist", mnist.TEST_IMAGE_MD5),
-            (mnist.TEST_LABEL_URL, "mnist", mnist.TEST_LABEL_MD5),
+            (_mnist.TEST_IMAGE_URL, "mnist", _mnist.TEST_IMAGE_MD5),
+            (_mnist.TEST_LABEL_URL, "mnist", _mnist.TEST_LABEL_MD5),
         ),
     }
 
@@ -65,8 +68,8 @@ class MNIST(_Pictures):
     ) -> None:
         super().__init__(mode, transform, backend)
         images, labels = self._SOURCES[self.mode]
-        self.images = mnist.idx(_path(image_path, images, download))
-        self.labels = mnist.idx(_path(label_path, labels, download))
+        self.images = _mnist.idx(_path(image_path, images, download))
+        self.labels = _mnist.idx(_path(label_path, labels, download))
 
     def _shown(self, index: int) -> tuple[np.ndarray, Any]:
         return self.images[index], [self.labels[index]]
@@ -96,7 +99,7 @@ class FashionMNIST(MNIST):
 class Cifar10(_Pictures):
     """Pictures of 32 by 32 in three colours, of 10 classes. ``data_file``: an archive that is there."""
 
-    _SOURCE = (cifar.CIFAR10_URL, "cifar", cifar.CIFAR10_MD5)
+    _SOURCE = (_cifar.CIFAR10_URL, "cifar", _cifar.CIFAR10_MD5)
     _PARTS: ClassVar[Any] = {"train": "data_batch", "test": "test_batch"}
 
     def __init__(
@@ -109,7 +112,7 @@ class Cifar10(_Pictures):
     ) -> None:
         super().__init__(mode, transform, backend)
         path = _path(data_file, self._SOURCE, download)
-        self.data = list(cifar.pictures(path, self._PARTS[self.mode], by_name=True))
+        self.data = list(_cifar.pictures(path, self._PARTS[self.mode], by_name=True))
 
     def _shown(self, index: int) -> tuple[np.ndarray, Any]:
         pixels, label = self.data[index]
@@ -122,7 +125,7 @@ class Cifar10(_Pictures):
 class Cifar100(Cifar10):
     """The same of 100 classes."""
 
-    _SOURCE = (cifar.CIFAR100_URL, "cifar", cifar.CIFAR100_MD5)
+    _SOURCE = (_cifar.CIFAR100_URL, "cifar", _cifar.CIFAR100_MD5)
     _PARTS: ClassVar[Any] = {"train": "train", "test": "test"}
 
 
@@ -148,3 +151,7 @@ def __getattr__(name: str) -> Any:
         home = import_module("paddle.vision.datasets.folder")
         return home if name == "folder" else getattr(home, name)
     raise missing(__name__, name)
+
+
+cifar = mnist = sys.modules[f"{__name__}.cifar"] = sys.modules[f"{__name__}.mnist"] = sys.modules[__name__]
+"""As a package of upstream's it has a module for each of these."""

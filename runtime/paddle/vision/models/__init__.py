@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from paddle._aliases import offer
 from paddle._public_names import missing
 
 _HOMES = {
@@ -24,10 +25,22 @@ _HOMES = {
 }
 _NAMES = {name: home for home, names in _HOMES.items() for name in names.split()}
 
+_MODULES = {
+    **{name: f"_{name}" for name in ("lenet", "resnet", "vgg")},
+    "mobilenetv1": "_mobilenet",
+    "mobilenetv2": "_mobilenet",
+    "mobilenetv3": "_mobilenet_v3",
+}
+"""Those of upstream's, in which programs find blocks to build their own networks of."""
+for _name, _home in _MODULES.items():
+    offer(f"{__name__}.{_name}", f"{__name__}.{_home}")
+
 __all__ = sorted(_NAMES)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _NAMES:
         raise missing(__name__, name)
     value = globals()[name] = getattr(import_module(f"paddle.vision.models._{_NAMES[name]}"), name)
