@@ -25,8 +25,8 @@ def get_device() -> str:
 
 
 def set_device(device: str) -> object:
-    """Compute on ``device``, which is "cpu"; returns its place."""
-    if device.partition(":")[0] != "cpu":
+    """Compute on ``device``, which is "cpu", in letters of any size; returns its place."""
+    if device.lower().partition(":")[0] != "cpu":
         raise NotInThisRelease(f"paddle.set_device({device!r}): this release computes on the CPU: say 'cpu'")
     from paddle._program.running.places import CPUPlace
 

@@ -19,6 +19,12 @@ def test_devices_are_asked_for_as_of_a_wheel_for_cpus() -> None:
     assert paddle.is_compiled_with_distribute() and paddle.distributed.is_available()
 
 
+def test_the_cpu_is_set_in_letters_of_any_size() -> None:
+    assert paddle.set_device("CPU") == paddle.set_device("cpu") == paddle.CPUPlace()
+    with pytest.raises(NotInThisRelease, match="GPU"):
+        paddle.set_device("GPU:0")
+
+
 def test_one_process_begins_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PADDLE_TRAINERS_NUM", raising=False)
     with pytest.warns(UserWarning, match="there is one worker"):
