@@ -169,7 +169,7 @@ TABLE = (
         "nn.{functional.input, layer.norm}",
         "importlib",
     ),
-    Row("utils.{pictures, plot}", "dataset.image v2.plot", "io numpy pathlib"),
+    Row("utils.{download, pictures, plot}", "dataset.{common, image} v2.plot", "io numpy pathlib"),
     Row("utils.merge_model", "v2", "gzip os pathlib"),
     Row("utils.dump_v2_config", "v2", "os pathlib"),
     Row(

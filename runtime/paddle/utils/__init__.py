@@ -13,6 +13,7 @@ offer("paddle.utils.image_util", "paddle.utils.pictures")
 __all__ = [
     "Ploter",
     "deprecated",
+    "download",
     "image_util",
     "plot",
     "require_version",
@@ -37,7 +38,7 @@ _ABSENT = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("image_util", "plot", "unique_name"):
+    if name in ("download", "image_util", "plot", "unique_name"):
         return import_module(f"paddle.utils.{name}")
     if name in _HOMES:
         value = globals()[name] = getattr(import_module(f"paddle.{_HOMES[name]}"), name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import reduce
+from hashlib import md5
 from importlib import import_module
 from math import prod
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -109,6 +111,22 @@ def test_networks_are_built_of_the_blocks_of_resnet() -> None:
     blocks = import_module("paddle.vision.models.resnet")
     assert (blocks.BasicBlock.expansion, blocks.BottleneckBlock.expansion) == (1, 4)
     assert blocks.ResNet(blocks.BasicBlock, 18, num_classes=3).fc.weight.shape == (512, 3)
+
+
+def test_files_of_weights_that_are_there_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from paddle.utils import download
+
+    monkeypatch.setattr(download, "WEIGHTS_HOME", str(tmp_path))
+    url = "https://weights.invalid/of/net.pdparams"
+    (tmp_path / "net.pdparams").write_bytes(b"weights")
+    assert download.get_weights_path_from_url(url) == str(tmp_path / "net.pdparams")
+    assert download.get_weights_path_from_url(url, md5(b"weights").hexdigest()) == str(
+        tmp_path / "net.pdparams"
+    )
+    monkeypatch.setenv("PADDLE_DATASET_LOCAL", "1")
+    with pytest.raises(RuntimeError, match=r"other\.pdparams \(md5 not said\)"):
+        download.get_weights_path_from_url("https://weights.invalid/of/other.pdparams")
+    assert (download.is_url(url), download.is_url("net.pdparams")) == (True, False)
 
 
 def test_trained_weights_are_refused_by_name() -> None:
