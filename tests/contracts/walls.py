@@ -281,14 +281,11 @@ TABLE = (
     Row("_program.writing.scheduling", "_engine.exchange _program.description"),
     Row("_program.writing.backward", "_program.{description, errors, lowering}"),
     Row("_program.running", "_engine.scope _program.{description, errors, running}", "numpy"),
+    Row("_program.running.fed", "_program.{description, errors, running}", "numpy warnings"),
     Row("_program.running.open_table", "_engine.{row_initial, rows} _program.running.scope", "numpy"),
     Row("_program.running.places", "_absent _program.{errors, upstream_flags}"),
     Row("_program.running.{taken, tape}", "_program.{description, errors, lowering, running}", "numpy"),
-    Row(
-        "_program.running.course",
-        "_program.{description, lowering, moving.turns, running, upstream_flags}",
-        "contextlib",
-    ),
+    Row("_program.running.course", "_program.{description, lowering, moving.turns, running, upstream_flags}"),
     Row(
         "_program.running.finite",
         "_engine.{program, rows} _program.{description, errors, lowering.value, running}",

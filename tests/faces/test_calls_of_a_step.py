@@ -9,10 +9,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import numpy as np
+import pytest
 
 import paddle
+import paddle.fluid
 import paddle.v2
 from paddle._engine.autodiff import append_backward, append_exchange
 from paddle._engine.builder import Builder
@@ -20,6 +23,7 @@ from paddle._engine.exchange import RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Constant
 from paddle._engine.scope import Scope
+from paddle._program.description.written import fresh
 from paddle._pserver.trainer.local import LocalExchange
 
 RUNTIME = str(Path(paddle.__file__).parent)
@@ -72,6 +76,27 @@ def test_a_step_of_linear_regression_is_at_most_28_calls() -> None:
 def test_nothing_is_remembered_anew_of_a_program_that_is_known() -> None:
     """To make what is remembered of one seeds a generator, which took a fifth of such a step."""
     assert "room.py:__init__" not in calls_of(regression())
+
+
+def public(executor: Any) -> Callable[[], object]:
+    """A step as programs take it: they feed arrays by name, and fetch the loss."""
+    static = paddle.static
+    with fresh(is_static=True), static.program_guard(main := static.Program(), begin := static.Program()):
+        predicted = static.nn.fc(static.data("x", [None, 13]), 1)
+        cost = paddle.nn.functional.square_error_cost(predicted, static.data("y", [None, 1]))
+        loss = paddle.mean(cost)
+        paddle.optimizer.SGD(1e-3).minimize(loss)
+    exe, scope = executor(), paddle.static.Scope()
+    exe.run(begin, scope=scope)
+    feed = {"x": np.ones((20, 13), np.float32), "y": np.ones((20, 1), np.float32)}
+    return lambda: exe.run(main, feed=feed, fetch_list=[loss], scope=scope)
+
+
+@pytest.mark.parametrize("face", ["static", "fluid"])
+def test_a_step_that_an_executor_of_programs_was_asked_before_is_at_most_42_calls(face: str) -> None:
+    """They were 62, when all was looked at anew."""
+    called = calls_of(public(getattr(paddle, face).Executor))
+    assert len(called) <= 42, called
 
 
 def test_a_batch_of_linear_regression_in_v2_is_at_most_62_calls() -> None:

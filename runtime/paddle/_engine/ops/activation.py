@@ -146,7 +146,7 @@ def _abs_gradient(call: Call) -> Steps:
 
 def _square_gradient(call: Call) -> Steps:
     dx = call["X@GRAD"]
-    yield partial(np.multiply, call["X"], 2, dx)
+    yield partial(np.add, call["X"], call["X"], dx)
     yield partial(np.multiply, dx, call["Out@GRAD"], dx)
 
 

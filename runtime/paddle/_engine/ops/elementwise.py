@@ -30,7 +30,7 @@ def _shape(forms: Forms) -> Mapping[str, Form]:
 def _binary(ufunc: Callable[..., object]) -> Kernel:
     def bind(call: Call) -> Steps:
         y = call["Y"]
-        yield partial(ufunc, call["X"], y if y.size != 1 else y.reshape(()), out=call["Out"])
+        yield partial(ufunc, call["X"], y if y.size != 1 else y.reshape(()), call["Out"])
 
     return Kernel(bind, in_place={"Out": "X"})
 

@@ -56,7 +56,7 @@ def _sum(call: Call) -> Steps:
 def _mean(call: Call) -> Steps:
     yield from _sum(call)
     out = call["Out"]
-    yield partial(np.multiply, out, out.size / max(call["X"].size, 1), out)
+    yield partial(np.multiply, out, _share(out, call["X"]), out)
 
 
 def _sum_gradient(call: Call) -> Steps:
@@ -66,7 +66,13 @@ def _sum_gradient(call: Call) -> Steps:
 
 def _mean_gradient(call: Call) -> Steps:
     dx, grad = call["X@GRAD"], call["Out@GRAD"]
-    yield partial(np.multiply, _spread(call), grad.size / max(dx.size, 1), dx)
+    yield partial(np.multiply, _spread(call), _share(grad, dx), dx)
+
+
+def _share(of: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """What a mean multiplies by; as an array, which numpy need not convert at every step."""
+    share = of.size / max(x.size, 1)
+    return np.array(share, np.result_type(of, share))
 
 
 def _spread(call: Call) -> np.ndarray:

@@ -10,7 +10,6 @@ operators are places in the block that it is called with.
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from paddle._program.description.block import Block, blocks_of
@@ -23,7 +22,7 @@ from paddle._program.moving.turns import Lock
 from paddle._program.running.finite import check_given, check_gradients
 from paddle._program.running.host import Host
 from paddle._program.running.scope import Scope
-from paddle._program.running.sized_run import Runner
+from paddle._program.running.sized_run import Runner, SizedRun
 from paddle._program.running.taken import Taken, Told, go_back
 from paddle._program.running.tape import Tape
 from paddle._program.upstream_flags import checks_finite
@@ -59,10 +58,11 @@ class Course:
                     yield each
 
         ahead, computed, behind = stages(block, fed, fetched, is_parted)
-        turn: AbstractContextManager[Any] = lock if is_parted and lock is not None else nullcontext()
-        several = ((turn, ahead), (nullcontext(), computed), (turn, behind))
+        turn = lock if is_parted else None
+        several = ((turn, ahead), (None, computed), (turn, behind))
         self._parts = [(held, list(made(part))) for held, part in several if part]
         self._goes_back = any(isinstance(each, Taped) for each in computed)
+        self._only = _only(self._parts)
         self._inner: dict[int, Course] = {}
 
     def __call__(
@@ -70,10 +70,16 @@ class Course:
     ) -> None:
         """Run it on the values of a run, and add what it gives. ``block``: that it was made of. ``tape``:
         where what is done is noted."""
+        if self._only is not None and tape is None:
+            self._only(block, values, seed, step, samples)
+            return
         told = Told(seed, step, samples, Tape() if tape is None and self._goes_back else tape)
         for turn, part in self._parts:
-            with turn:
+            if turn is None:
                 self._run(part, block, values, told)
+            else:
+                with turn:
+                    self._run(part, block, values, told)
 
     def _run(self, part: Sequence[_Stage], block: Block, values: Values, told: Told) -> None:
         for stage in part:
@@ -109,6 +115,13 @@ class Course:
         except Exception as error:
             error.add_note(f"in operator {op.type!r}, written at {op.where}")
             raise
+
+
+def _only(parts: Sequence[tuple[Lock | None, Sequence[_Stage]]]) -> SizedRun | None:
+    """The segment that is all there is to run, as of most programs; None where there is more."""
+    stages = [stage for turn, part in parts for stage in part if turn is None]
+    only = stages[0] if len(stages) == 1 and len(parts) == 1 else None
+    return only.alone if isinstance(only, Taken) else None
 
 
 def _given_back(block: Block) -> list[str]:

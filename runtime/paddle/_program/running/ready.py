@@ -6,14 +6,15 @@ with any of the three, and when the program is changed; so nothing here may keep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from paddle._program.description.program import Program
+from paddle._program.running.asked import Fetch
 from paddle._program.running.course import Course
 from paddle._program.running.scope import Scope
 
@@ -23,37 +24,43 @@ MOST = 64
 
 @dataclass(slots=True)
 class Ready:
-    """A program made ready for a feed and fetches: of each its name, whether it lies in the scope, and the
-    dtype that it is declared as, where the engine computes in another. ``whole``: what is fed of whole
-    numbers, and the dtype of each. ``lasting``: what is fed that outlives a run."""
+    """A program made ready for a feed and fetches. ``whole``: what is fed of whole numbers, and the dtype of
+    each. ``lasting``: what is fed that outlives a run."""
 
     course: Course
-    fetches: Sequence[tuple[str, bool, np.dtype[Any] | None]]
+    fetches: Sequence[Fetch]
     whole: Sequence[tuple[str, np.dtype[Any]]] = ()
     lasting: Sequence[str] = ()
 
 
-@dataclass(slots=True)
-class _Known:
-    """What one executor has made ready of one program, the last used last."""
+class Shelf:
+    """What one executor has made ready of one program, in one scope, the last used last."""
 
-    version: int
-    ready: dict[object, Ready] = field(default_factory=dict)
+    def __init__(self, scope: Scope, version: int) -> None:
+        self.scope, self.version = scope, version
+        self._ready: dict[object, Ready] = {}
+
+    def get(self, key: object) -> Ready | None:
+        """What was made for a feed and fetches, which is used now."""
+        found = self._ready.pop(key, None)
+        if found is not None:
+            self._ready[key] = found
+        return found
+
+    def put(self, key: object, made: Ready) -> Ready:
+        """Keep what was made for them."""
+        self._ready[key] = made
+        if len(self._ready) > MOST:
+            del self._ready[next(iter(self._ready))]
+        return made
 
 
-def ready_of(
-    scope: Scope, executor: object, program: Program, key: object, make: Callable[[], Ready]
-) -> Ready:
-    """What ``executor`` runs for ``program`` in ``scope``; made where there is none of that ``key``, or the
-    program was changed since."""
+def shelf_of(scope: Scope, executor: object, program: Program) -> Shelf:
+    """That of ``executor`` for ``program`` in ``scope``; a new one where the program was changed since."""
     programs = scope.ready.get(executor)
     if programs is None:
         programs = scope.ready[executor] = WeakKeyDictionary()
-    known = programs.get(program)
-    if known is None or known.version != program._version:
-        known = programs[program] = _Known(program._version)
-    found = known.ready.pop(key, None) or make()
-    known.ready[key] = found
-    if len(known.ready) > MOST:
-        del known.ready[next(iter(known.ready))]
+    found = programs.get(program)
+    if found is None or found.version != program._version:
+        found = programs[program] = Shelf(scope, program._version)
     return found

@@ -6,12 +6,13 @@ what it writes there is there when it returns.
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
 
 from paddle._engine.errors import FeedError, ShapeError
+from paddle._engine.executor import Again as EngineAgain
 from paddle._engine.executor import Executor as EngineExecutor
 from paddle._engine.program import Shape
 from paddle._program.errors import BadFeed, NotInitialized, explained
@@ -57,9 +58,50 @@ class SegmentRun:
         self._rates: dict[str, np.ndarray] = {}
         self._runner: EngineExecutor | None = None
         self._generation = -1
+        self._is_plain = not any(value.runs for _, value in self._kept)
+        self._again: EngineAgain | None = None
+        self._shapes: dict[str, Shape] = {}
 
     def __call__(self, values: Values, seed: int, step: int, samples: int) -> None:
         """Run it on the values of a run, and add what it gives."""
+        again = self._again
+        if again is not None and self._is_as_before(values) and not again.is_void:
+            self._run_again(again, values, seed, step, samples)
+        else:
+            self._again = None
+            self._run(values, seed, step, samples)
+
+    def _is_as_before(self, values: Values) -> bool:
+        """Whether arrays of the same shapes are fed as when it was run before, and nothing was replaced."""
+        for name, shape in self._shapes.items():
+            value = values.get(name)
+            if not isinstance(value, np.ndarray) or value.shape != shape:
+                return False
+        return self._scope.generation == self._generation and not checks_finite()
+
+    def _run_again(self, again: EngineAgain, values: Values, seed: int, step: int, samples: int) -> None:
+        """What ``_run`` does, where it is known that this is all."""
+        for keeper in self._stepping:
+            keeper.look_at_powers()
+        rate = self._rate(values, self._groups[0].rate) if self._groups else None
+        try:
+            found = again(values, samples, rate, seed, step)
+        except (FeedError, ShapeError) as error:
+            raise explained(error, self._lines) from error
+        for (name, _), array in zip(self._kept, found, strict=True):
+            if name in self._outlives:
+                self._write(name, array)
+            else:
+                values[name] = array
+
+    def _note(self, runner: EngineExecutor, values: Values, feed: Mapping[str, Any]) -> None:
+        """Remember how it was run, if all that takes is to hand over arrays of ``values``."""
+        is_all = self._is_plain and self._several is None and len(feed) == len(self._needs)
+        if is_all and all(isinstance(each, np.ndarray) and values.get(n) is each for n, each in feed.items()):
+            self._shapes = {name: each.shape for name, each in feed.items()}
+            self._again = runner.again(self._program)
+
+    def _run(self, values: Values, seed: int, step: int, samples: int) -> None:
         scope = self._scope
         if self._lock is None:
             self._begin()
@@ -88,7 +130,9 @@ class SegmentRun:
             )
         except (FeedError, ShapeError) as error:
             raise explained(error, self._lines) from error
-        if look is not None and self._carrier is None:
+        if look is None:
+            self._note(self._runner, values, feed)
+        elif self._carrier is None:
             check_moved(self._scope, self._moves)
         at = 0
         for name, value in self._kept:

@@ -97,8 +97,7 @@ class SizedRun:
         if self._as_declared is None:
             self._exactly(block, values)(values, seed, step, samples)
             return
-        opened = self._opened(values) if self._others else {}
-        if opened:
+        if self._others and (opened := self._opened(values)):
             self._in_sizes(block, opened, values)(values, seed, step, samples)
             return
         try:

@@ -48,18 +48,28 @@ class Taken:
         self._writes = tuple(dict.fromkeys(name for _, op in forward for name in op.output_arg_names))
         self._ways: dict[object, SizedRun] = {}
 
+    @property
+    def alone(self) -> SizedRun | None:
+        """All that is to be done where no gradient goes back through it; None where that is more."""
+        return self._run if not self._says and self._recalled is None else None
+
     def __call__(self, block: Block, values: Values, told: Told) -> None:
         """Run it on the values of a run, and add what it gives."""
         for size in self._says:
             values[size.key] = np.asarray(values[size.name] if size.name in values else self._held(size.name))
-        states = self._noted(values) if told.tape is not None or self._recalled is not None else {}
+        if told.tape is not None or self._recalled is not None:
+            self._note(block, values, told)
+        self._run(block, values, told.seed, told.step, told.samples)
+
+    def _note(self, block: Block, values: Values, told: Told) -> None:
+        """Keep what is needed to compute it again, or to go back through it."""
+        states = self._noted(values)
         if self._recalled is not None:
             values.update((noted(name, self._recalled), state) for name, state in states.items())
         if told.tape is not None:
             was = {name: values[name] for name in (*self._reads, *self._tells) if name in values}
             was |= states
             told.tape.ran(lambda taped, slopes: self._back(taped, slopes, block, was, told))
-        self._run(block, values, *told[:3])
 
     def _held(self, name: str) -> Any:
         found = self._runner.scope.value(name)
