@@ -27,13 +27,13 @@ class Progress:
         self._began = clock()
         self._recent = Tally()
 
-    def batch(self, batch_id: int, tally: Tally) -> None:
-        """Take the tally of the batch that just ended in."""
+    def batch(self, batch_id: int, tally: Tally, cost: float) -> None:
+        """Take in the tally of the batch that just ended, whose cost per sample that is."""
         self.total.add(tally)
         self._recent.add(tally)
         elapsed_s = self._clock() - self._began
         rate = self.total.samples / elapsed_s if elapsed_s > 0 else 0.0
-        self._reporter.progress(pass_id=self._pass_id, batch_id=batch_id, cost=tally.cost, samples_per_s=rate)
+        self._reporter.progress(pass_id=self._pass_id, batch_id=batch_id, cost=cost, samples_per_s=rate)
         if self._log_period and (batch_id + 1) % self._log_period == 0:
             _logger.info(
                 "Pass=%d Batch=%d samples=%d AvgCost=%g CurrentCost=%g %.0f samples/s Eval: %s "

@@ -51,6 +51,8 @@ class Tally:
 def tally(found: Sequence[Meter], samples: int, values: Sequence[np.ndarray]) -> Tally:
     """The tally of one run that fetched the cost and then :func:`variables`."""
     cost, *read = values
+    if not found:
+        return Tally(samples, float(cost[0]))
     left = iter(read)
     measures = {meter.name: meter.measure([next(left) for _ in meter.reads], samples) for meter in found}
     return Tally(samples, float(cost[0]), measures)

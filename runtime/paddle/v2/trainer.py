@@ -232,9 +232,10 @@ class SGD:
                 tally = self._training.step(feed, batch.samples)
                 source.end_turn()
                 handler(event.EndForwardBackward(pass_id, batch_id, gm))
-                progress.batch(batch_id, tally)
-                self._divergence.look(pass_id, batch_id, tally.cost)
-                handler(event.EndIteration(pass_id, batch_id, tally.cost, tally.metrics, gm))
+                cost = tally.cost
+                progress.batch(batch_id, tally, cost)
+                self._divergence.look(pass_id, batch_id, cost)
+                handler(event.EndIteration(pass_id, batch_id, cost, tally.metrics, gm))
         self._reads_ahead = self._may_read_ahead and source.pace.is_worth_a_thread
         exchange.end_pass(self._passes)
         self._passes += 1

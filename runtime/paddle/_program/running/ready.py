@@ -38,20 +38,20 @@ class Shelf:
 
     def __init__(self, scope: Scope, version: int) -> None:
         self.scope, self.version = scope, version
-        self._ready: dict[object, Ready] = {}
+        self.ready: dict[object, Ready] = {}
 
     def get(self, key: object) -> Ready | None:
         """What was made for a feed and fetches, which is used now."""
-        found = self._ready.pop(key, None)
+        found = self.ready.pop(key, None)
         if found is not None:
-            self._ready[key] = found
+            self.ready[key] = found
         return found
 
     def put(self, key: object, made: Ready) -> Ready:
         """Keep what was made for them."""
-        self._ready[key] = made
-        if len(self._ready) > MOST:
-            del self._ready[next(iter(self._ready))]
+        self.ready[key] = made
+        if len(self.ready) > MOST:
+            del self.ready[next(iter(self.ready))]
         return made
 
 

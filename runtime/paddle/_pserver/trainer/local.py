@@ -176,8 +176,9 @@ class LocalExchange:
     def step(self, gradients: given.Gradients, samples: int, *, rate: float | None = None) -> StepReport:
         """See Exchange."""
         rate = None if rate is None else given.rate(rate)
-        gradient, count = self._gradient(gradients), given.count(samples, "samples")
-        tables = self._tables
+        gradient = self._given if self._has_seen(gradients) else self._look_at(gradients)
+        count, tables = given.count(samples, "samples"), self._declared
+        assert tables is not None  # Declare was answered
         if tables.open or self._closed:
             push = Push(self._steps + 1, self._pass_id, count, shrink=self._shrink, rate=rate)
             self._ask(push, gradient)
@@ -201,17 +202,16 @@ class LocalExchange:
         )
         clocks.decide(0, dropped=False)
 
-    def _gradient(self, gradients: given.Gradients) -> Gradient:
+    def _look_at(self, gradients: given.Gradients) -> Gradient:
         """Gradients as a shard takes them. They are looked at once: a plan hands over the same arrays at
         every step."""
-        if not self._has_seen(gradients):
-            given.check_names(gradients, self._names)
-            dense = [self._dense(gradients, each) for each in self._parameters if not each.sparse]
-            found = [given.rows(gradients, each) for each in self._parameters if each.sparse]
-            rows = [Rows(each.ids, each.values) for each in found]
-            is_whole = all(gradients.get(name) is room for name, room in self._rooms.items())
-            self._seen = dict(gradients)
-            self._given = Gradient(dense, rows, self._room if is_whole else None)
+        given.check_names(gradients, self._names)
+        dense = [self._dense(gradients, each) for each in self._parameters if not each.sparse]
+        found = [given.rows(gradients, each) for each in self._parameters if each.sparse]
+        rows = [Rows(each.ids, each.values) for each in found]
+        is_whole = all(gradients.get(name) is room for name, room in self._rooms.items())
+        self._seen = dict(gradients)
+        self._given = Gradient(dense, rows, self._room if is_whole else None)
         return self._given
 
     def _has_seen(self, gradients: given.Gradients) -> bool:
