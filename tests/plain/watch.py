@@ -2,7 +2,7 @@
 memory, change what a program computes fails, and says what differs.
 
 There is no list of models: what any test makes an executor plan is compared. Plans that are alike (key.py)
-are compared once in a process, in their first ``RUNS`` runs.
+are compared once in a process, in their first ``RUNS`` runs in which no other thread is in their scope.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary, ref
@@ -32,6 +33,13 @@ RUNS = 2
 _run, _team_run = executor._run, Team.run
 
 
+@dataclass(slots=True, eq=False)
+class _Turn:
+    """One that is under way. ``is_alone``: no other has been in its scope meanwhile."""
+
+    is_alone: bool = True
+
+
 class Watch:
     """``unlike``: what was found of plans that differ from the plain ones. ``runs``: how often each kind of
     plan was compared."""
@@ -41,6 +49,7 @@ class Watch:
         self.runs: Counter[str] = Counter()
         self._made: WeakKeyDictionary[Plan, Made] = WeakKeyDictionary()
         self._parts: dict[int, list[Beside]] = {}
+        self._under_way: dict[int, list[_Turn]] = {}
         self._lock = Lock()
 
     def note(self, plan: Plan, made: Made) -> None:
@@ -50,25 +59,46 @@ class Watch:
 
     def run(self, plan: Plan, feed: Mapping[str, np.ndarray], look: Look | None) -> list[np.ndarray]:
         """Run a plan, beside the plain one where that is due."""
-        with self._lock:
-            made = self._made.get(plan)
-            is_due = made is not None and self.runs[made.key] < RUNS
-        if made is None or not is_due:
+        with self.alone(_place(plan)) as own:
+            with self._lock:
+                made = self._made.get(plan)
+                is_due = made is not None and own.is_alone and self.runs[made.key] < RUNS
+            if made is None or not is_due:
+                return _run(plan, feed, look)
+            if current() is None:
+                return self._compared(plan, made, own, feed, look)
+            with called.aside():  # a profile is on, which looks at steps: another plan stands in for this one
+                self._compared(stand_in(made, plan), made, own, feed, None)
             return _run(plan, feed, look)
-        if current() is None:
-            return self._compared(plan, made, feed, look)
-        with called.aside():  # a profile is on, which looks at steps: another plan stands in for this one
-            self._compared(stand_in(made, plan), made, feed, None)
-        return _run(plan, feed, look)
+
+    @contextmanager
+    def alone(self, place: int) -> Iterator[_Turn]:
+        """A run in a place. Threads that run in one at a time move each other's parameters."""
+        own = _Turn()
+        with self._lock:
+            all_there = self._under_way.setdefault(place, [])
+            all_there.append(own)
+            if len(all_there) > 1:
+                for each in all_there:
+                    each.is_alone = False
+        try:
+            yield own
+        finally:
+            with self._lock:
+                all_there.remove(own)
+                if not all_there:
+                    del self._under_way[place]
 
     def _compared(
-        self, plan: Plan, made: Made, feed: Mapping[str, np.ndarray], look: Look | None
+        self, plan: Plan, made: Made, own: _Turn, feed: Mapping[str, np.ndarray], look: Look | None
     ) -> list[np.ndarray]:
         beside = Beside(plan, made, _keeps_bits(plan, made))
         found = run(beside.noting(), feed, look)
         with called.aside():
             said = _said(beside, feed, found)
         with self._lock:
+            if not own.is_alone:
+                return found
             self.runs[made.key] += 1
             self.unlike += said
             if beside.joint:
@@ -93,6 +123,11 @@ class Watch:
         said = self.take()
         more = f"; and {len(said) - 4} more" if len(said) > 4 else ""
         assert not said, f"with passes and without: {'; '.join(said[:4])}{more}"
+
+
+def _place(plan: Plan) -> int:
+    """What a run moves: its scope; the parts of a team move nothing before all are run."""
+    return id(plan.run if isinstance(plan.run.exchange, Joining) else plan.scope)
 
 
 def _said(beside: Beside, feed: Mapping[str, np.ndarray], found: list[np.ndarray]) -> list[str]:

@@ -142,6 +142,18 @@ def test_the_test_that_has_it_planned_fails(watched: watch.Watch, monkeypatch: p
     watched.tell()  # once
 
 
+def test_runs_beside_others_in_their_scope_are_not_compared_but_the_next_ones_are(
+    watched: watch.Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "PASSES", {"an average": moves_an_average})
+    job = classifier()
+    with watched.alone(id(job.scope)):
+        job.run(FEED)
+    assert (watched.unlike, watched.runs.total()) == ([], 0)
+    job.run(FEED)
+    assert (bool(watched.unlike), watched.runs.total()) == (True, 1)
+
+
 def test_under_a_profile_it_is_compared_too(watched: watch.Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "PASSES", {"an average": moves_an_average})
     profile = Profile(clock=count().__next__, cpu=lambda: 0)
