@@ -24,11 +24,12 @@ def main(
     key: str = "",
     snapshots: str = "",
     copies: str = "",
+    waiting: str = "",
 ) -> int:
     """Serve so many trainers; ``way``: ``unix``, where they may come over a unix-domain socket, too;
     ``sparse``: the same, and the shard is one of sparse tables; with a ``certificate``, encrypted;
     ``snapshots``: a folder, in which the newest is kept; ``copies``: MiB that one may take, which otherwise
-    is not limited."""
+    is not limited; ``waiting``: the same, for gradients before their turn."""
     keep_to(core)
     threading.Thread(target=_end_with_input, daemon=True).start()
     kept = SnapshotOptions(
@@ -42,6 +43,7 @@ def main(
         num_gradient_servers=trainers,
         is_nearby=way in ("unix", "sparse"),
         snapshots=kept if snapshots else None,
+        gradient_bytes=int(waiting) << 20 if waiting else None,
     )
     for folder in options.snapshot_folders if options.snapshots else ():
         Path(folder).mkdir(parents=True)

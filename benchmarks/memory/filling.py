@@ -55,7 +55,7 @@ class Filling:
 
 def trained_bytes(case: Case, rows: int, kind: str, kept: str) -> int:
     """What a pserver had, or has, in memory when trainers have trained a dense parameter of so many rows."""
-    pair = Pair("tcp", "", "", kept, case.copies, trainers=case.trainers)
+    pair = Pair("tcp", "", "", kept, case.copies, case.waiting, trainers=case.trainers)
     others = [
         RemoteExchange(
             ["127.0.0.1"],

@@ -27,7 +27,8 @@ class Case:
     """A rule, how many arrays of its rows' width a row has, and how many rows there will be: of an open
     table, or, where there are ``trainers``, of a dense parameter that these train in step, over TCP.
     ``snapshots``: they are written meanwhile, one after the other; ``copies``: MiB that one may take (as
-    ``--snapshot_memory``), "" as much as it likes."""
+    ``--snapshot_memory``), "" as much as it likes. ``waiting``: the same of gradients that wait for their
+    turn (as ``--gradient_memory``)."""
 
     rule: str
     arrays: int
@@ -35,13 +36,15 @@ class Case:
     trainers: int = 0
     snapshots: bool = False
     copies: str = ""
+    waiting: str = ""
 
     @property
     def name(self) -> str:
         """What it is of."""
         of = f"dense, {self.trainers}" if self.trainers else "open table"
         within = f" of {self.copies} MiB" if self.copies else ""
-        return f"{self.rule}, {of}{', snapshots' if self.snapshots else ''}{within}"
+        waits = f", {self.waiting} MiB wait" if self.waiting else ""
+        return f"{self.rule}, {of}{', snapshots' if self.snapshots else ''}{within}{waits}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ QUICK = Size(
         Case("adagrad", 2, 1_000_000),
         Case("sgd", 1, 1_000_000, trainers=1),
         Case("sgd", 1, 1_000_000, trainers=4),
+        Case("sgd", 1, 1_000_000, trainers=4, waiting="0"),
         Case("adam", 3, 1_000_000, trainers=1),
         Case("adam", 3, 1_000_000, trainers=1, snapshots=True),
         Case("adam", 3, 1_000_000, trainers=1, snapshots=True, copies="0"),

@@ -192,7 +192,7 @@ def _exposed(addresses: Iterable[str]) -> list[str]:
 
 def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOptions:
     from paddle._pserver.memory import memory
-    from paddle._pserver.options import ServerOptions, SnapshotOptions, snapshot_bytes
+    from paddle._pserver.options import ServerOptions, SnapshotOptions, of_mib, snapshot_bytes
 
     limit_bytes = (values["memory_limit"] << 20) or memory.limit_bytes()
     try:
@@ -223,6 +223,7 @@ def _options(values: Mapping[str, Any], addresses: tuple[str, ...]) -> ServerOpt
         snapshots=kept if kept.folder else None,
         restarts=values["snapshot_restarts"],
         memory_limit_bytes=values["memory_limit"] << 20,
+        gradient_bytes=of_mib(values["gradient_memory"]),
         serving=os.environ.get(SERVED, ""),
     )
 

@@ -173,7 +173,8 @@ class Talk:
         for trainer, _ in enumerate(self._steps):
             assert self.hello(trainer) == [Welcome(self.shard.options.barrier_timeout_s)]
             self.declare(trainer)
-        assert self.told(0) == Declared(seed=True)
+        declared = self.told(0)
+        assert isinstance(declared, Declared) and declared.seed
         self.seed()
         return self
 

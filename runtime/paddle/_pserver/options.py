@@ -8,6 +8,12 @@ from typing import Any, Literal
 
 Role = Literal["dense", "sparse"]
 
+IN_TURN = 2
+"""Gradients that there are where trainers take turns: the sum so far, and the one whose turn it is."""
+
+WORTH_BYTES = 1 << 20
+"""A smaller gradient takes no turn: to announce it would cost more time than it spares memory."""
+
 
 def snapshot_bytes(told_mib: int, limit_bytes: int, name: str = "--snapshot_memory") -> int | None:
     """What snapshots may take of ``limit_bytes``, as ``name`` tells it; None where that is -1. Raises
@@ -18,6 +24,11 @@ def snapshot_bytes(told_mib: int, limit_bytes: int, name: str = "--snapshot_memo
             "(what this machine has, or --memory_limit of pservers). Give less, or 0."
         )
     return None if told_mib < 0 else told_mib << 20
+
+
+def of_mib(flag: int) -> int | None:
+    """``--gradient_memory`` in bytes; None where none is given, -1."""
+    return None if flag < 0 else flag << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +71,17 @@ class ShardOptions:
     ends_with_all: bool = False  # where all trainers have failed before they began; else others may come
     tables: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     arrays: Mapping[str, tuple[Mapping[str, Any], int]] = field(default_factory=dict)
+    gradient_bytes: int | None = None  # for gradients of trainers in step before their turn; None: of all
     claims: Any = None  # Claims of all shards of its process, under its name, where there are others
     name: str = ""
+
+    def most_early(self, size_bytes: int) -> int | None:
+        """How many gradients of so many bytes may be there before their turn (shard/turns.py); None where
+        trainers take no turns: nothing would be spared by it."""
+        if self.gradient_bytes is None or size_bytes < WORTH_BYTES:
+            return None
+        most = self.gradient_bytes // size_bytes
+        return most if self.num_gradient_servers > IN_TURN + most else None
 
     def cut_bytes(self, left_bytes: int) -> int:
         """What a snapshot may take now, where parameters leave so much of theirs."""
@@ -84,6 +104,7 @@ class ServerOptions:
     snapshots: SnapshotOptions | None = None  # its folder has one for each shard
     restarts: int = 3  # of a shard that was killed and has snapshots
     memory_limit_bytes: int = 0  # of all shards together; 0: what the machine has
+    gradient_bytes: int | None = None  # of all shards together; see ShardOptions
     is_nearby: bool = True  # whether shards have a unix socket, too, for trainers of their machine
     serving: str = ""  # the job, where another pserver may serve it when this one is gone; see ShardOptions
 
@@ -100,8 +121,16 @@ class ServerOptions:
             raise ValueError("--num_gradient_servers is the number of trainers, at least 1")
         if not 0 <= self.min_trainers <= self.num_gradient_servers:
             raise ValueError("--min_trainers is at most --num_gradient_servers; 0: all of them")
+        if self.gradient_bytes is not None and self.gradient_bytes < 0:
+            raise ValueError("--gradient_memory is in MiB, at least 0; -1: of all gradients")
         if self.barrier_timeout_s <= 0 or self.log_period_server < 1:
             raise ValueError("barrier_timeout must be above 0, and --log_period_server at least 1")
+
+    @property
+    def gradient_bytes_of_each(self) -> int | None:
+        """Of each shard that keeps dense parameters."""
+        shards = sum(role == "dense" for _, _, role in self.places)
+        return None if self.gradient_bytes is None else self.gradient_bytes // max(1, shards)
 
     @property
     def snapshot_folders(self) -> list[str]:

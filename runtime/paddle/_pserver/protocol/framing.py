@@ -167,7 +167,7 @@ class FrameReader(Generic[Message]):
         self._check = memoryview(bytearray(_DIGEST.size))
         self._body: deque[memoryview] = deque()  # the targets of portions to come
         self._digest = xxhash.xxh3_64()
-        self._message: Message
+        self._message: Message | None = None
         self._portion: list[memoryview] = []
         self._kind = self._body_length = 0
         self._is_in_body = False  # a portion is under way
@@ -352,7 +352,8 @@ class FrameReader(Generic[Message]):
         self._is_in_body = False
         self._digest.reset()
         self._expect_frame()
-        return self._message
+        message, self._message = self._message, None  # nor is the message this one's to keep
+        return message
 
     def _read_portion(self) -> Message | None:
         self._compare(self._check)

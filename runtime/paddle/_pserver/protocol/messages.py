@@ -17,6 +17,7 @@ import msgspec
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._pserver.errors import BadMessage, PserverError
 from paddle._pserver.options import Role
+from paddle._pserver.protocol.announcing import Announce, Bring
 from paddle._pserver.protocol.wire import WireSpec
 
 PROTOCOL = 13
@@ -298,10 +299,11 @@ class Welcome(msgspec.Struct, frozen=True, array_like=True):
 
 class Declared(msgspec.Struct, frozen=True, array_like=True):
     """The declaration holds. ``seed``: send the initial values; otherwise pull them. ``place``: the pass that
-    the trainer begins with, and how many of its batches are in the values already (arrival.py)."""
+    the trainer begins with, and how many batches of it the values have. ``announces``: see announcing.py."""
 
     seed: bool
     place: tuple[Count, Count] = (0, 0)
+    announces: bool = False
 
 
 class Shared(msgspec.Struct, frozen=True, array_like=True):
@@ -369,11 +371,10 @@ def failure(error: PserverError) -> Failure:
     return Failure(type(error).__name__, str(error)[:LONGEST_TEXT], error.culprits)
 
 
-_Asked = (
-    Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye | Save | CountChanges | PullChanges
-)
-Request = _Asked | GoBack | Export | Share | Part | Hold | Keep | Sign | Remind | Recall | Fallen
-Reply = Welcome | Declared | Answer | Waiting | Failure | Shared | Held | Sign
+_Asked = Hello | Declare | Seed | Pull | PullRows | Push | EndPass | Goodbye | Save | CountChanges
+_AskedToo = _Asked | PullChanges | GoBack | Export | Share | Part
+Request = _AskedToo | Hold | Keep | Sign | Remind | Recall | Fallen | Announce
+Reply = Welcome | Declared | Answer | Waiting | Failure | Shared | Held | Bring | Sign
 
 KINDS: dict[int, type[Request] | type[Reply]] = dict(enumerate(get_args(Request), 1))
 KINDS |= enumerate(get_args(Reply)[:-1], 64)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from paddle._pserver.protocol.announcing import Announce
 from paddle._pserver.protocol.messages import Answer, PullRows, Push, Reply, Request
 from paddle._pserver.protocol.wire import WireSpec
 
@@ -40,7 +41,7 @@ class Outlet:
         if wire is None or wire.answers == "float32" or not isinstance(reply, Answer):
             return None
         match self._asked.get(session):
-            case Push() if values:
+            case Push() | Announce() if values:
                 (dense,) = values
                 return (self._once(dense, reply.version),)
             case PullRows(peeks=False, again=None):

@@ -106,7 +106,11 @@ def _shard(
     limit_bytes = memory_for(options, len(options.places))
     folder = options.snapshot_folders[index] if options.snapshots else ""
     cut_bytes = cut_memory_for(options, len(options.places))
-    own: dict[str, Any] = {"min_trainers": options.min_trainers, "cut_limit_bytes": cut_bytes}
+    own: dict[str, Any] = {
+        "min_trainers": options.min_trainers,
+        "cut_limit_bytes": cut_bytes,
+        "gradient_bytes": options.gradient_bytes_of_each,
+    }
     shard = orders(options, role, folder, options.num_gradient_servers, limit_bytes, serving=serving, **own)
     name = f"{role} shard at {address}:{port}"
     ear = children.ear

@@ -9,16 +9,19 @@ waits has ended its pass, after the last that was heard of one that has not. Not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
+from typing import TypeVar
 
 import msgspec
 
+from paddle._pserver.protocol.announcing import Announce
 from paddle._pserver.protocol.messages import Declare, EndPass, Push
 from paddle._pserver.shard.roster import Roster, Standing, Trainer
 
 FIRST_NOTICE_S = 5.0
 LONGEST_NOTICE_S = 60.0
 
-Question = Declare | Push | EndPass
+Question = Declare | Push | EndPass | Announce
+Asked = TypeVar("Asked", Declare, Push, EndPass, Announce)
 Awaited = Callable[[Set[int], Set[int]], Set[int]]
 """For whom of those in the pass those who wait do."""
 
@@ -78,6 +81,10 @@ class Barrier:
     def waiting_for(self, question: type[Question]) -> list[int]:
         """The trainers with a question of this kind."""
         return [id for id, wait in self._waits.items() if isinstance(wait.question, question)]
+
+    def questions(self, kind: type[Asked]) -> list[tuple[int, Asked]]:
+        """Those of this kind, by trainer."""
+        return [(id, wait.question) for id, wait in self._waits.items() if isinstance(wait.question, kind)]
 
     def missing(self, roster: Roster) -> list[int]:
         """Who could answer the questions, and has not."""

@@ -100,11 +100,14 @@ class Beginning:
 
     def _answer(self, trainer: Trainer, session: int, model: Model, now: float) -> None:
         place = self._clocks.next_pass[trainer.id], self._clocks.passed[trainer.id]
-        self._completed(session, model, Declared(not model.is_complete, place), now)
+        declared = Declared(not model.is_complete, place, model.most_early is not None)
+        self._completed(session, model, declared, now)
 
     def forget(self) -> None:
         """A connection is gone (rule 4)."""
-        if self.training is None and not any(trainer.declared for trainer in self._roster.trainers):
+        if self.training is not None:
+            self.training.call()
+        elif not any(trainer.declared for trainer in self._roster.trainers):
             self.model = None
 
     def seed(self, session: int, seed: Seed | Remind, arrays: Sequence[np.ndarray], now: float) -> None:
@@ -154,9 +157,10 @@ class Beginning:
             saving=self._saving,
             changes=changes_of(update, model.tables, trainers, restored=restored),
             compensation=compensation_of(update, model.tables, trainers),
+            most_early=model.most_early,
         )
         self._arrivals.training = self.training
         self._arrivals.keeps_own = update.mode.is_local
         self._outbox.note("has its initial values")
         for id in self._barrier.waiting_for(Declare):
-            self._outbox.tell(id, Declared(seed=False))
+            self._outbox.tell(id, Declared(seed=False, announces=model.most_early is not None))

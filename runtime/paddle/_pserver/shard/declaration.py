@@ -16,6 +16,7 @@ from paddle._engine.rows import OPEN
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
+from paddle._pserver.options import IN_TURN
 from paddle._pserver.protocol.messages import Declare
 from paddle._pserver.protocol.placement import DenseLayout, RowRange
 from paddle._pserver.protocol.wire import HALF_BYTES, WireSpec
@@ -102,11 +103,18 @@ def _check_open(parameter: ParameterSpec, update: UpdateSpec) -> None:
 
 
 def check_size(
-    declare: Declare, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int, limit_bytes: int
+    declare: Declare,
+    layout: DenseLayout,
+    ranges: tuple[RowRange, ...],
+    trainers: int,
+    limit_bytes: int,
+    most_early: int | None = None,
 ) -> int:
-    """How many bytes a shard needs from the start; raises where that is more than ``limit_bytes``."""
+    """How many bytes a shard needs from the start; raises where that is more than ``limit_bytes``.
+    ``most_early``: see Model."""
     each = coded_bytes(declare.wire, layout) + SESSION_BYTES
-    need = need_bytes(declare.update, layout, ranges, trainers) + trainers * each
+    gradients = trainers if most_early is None else IN_TURN + most_early
+    need = need_bytes(declare.update, layout, ranges, gradients) + trainers * each
     if need > limit_bytes:
         raise TooManyParameters(
             f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and the gradients "
@@ -117,8 +125,9 @@ def check_size(
 
 
 def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int) -> int:
-    """The arrays of a shard, and room for a dense gradient of every trainer. Gradient rows come on top: they
-    are as many as a batch touches. So do rows of open tables, once they are made (table_room.py)."""
+    """The arrays of a shard, and room for so many dense gradients, one of every trainer or fewer. Gradient
+    rows come on top: they are as many as a batch touches. So do rows of open tables, once they are made
+    (table_room.py)."""
     copies = trainers + (
         not update.mode.is_in_step
     )  # the values that end a pass, where they change meanwhile

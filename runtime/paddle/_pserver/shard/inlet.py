@@ -1,6 +1,7 @@
 """Inlet: where the body of a trainer's message is received, one inlet per connection.
 
-Gradients land in arrays that the inlet keeps from push to push, and are decoded there where the job's wire
+Gradients land in arrays that the inlet keeps from push to push (but where trainers take turns: there memory
+is bounded), and are decoded there where the job's wire
 wants it (decoding.py), unless they are in memory that both sides see (loan.py); initial values land where
 they will live. It must never know a socket.
 
@@ -63,7 +64,9 @@ class Inlet:
         if self.is_closed and body_length:
             raise BadMessage("values came before the last question was answered")
         if isinstance(message, Push):
-            return self._place_push(message, body_length)
+            model = self._shard.expecting(self._session)
+            place = self._place_push if model.most_early is None else self._place_in_turn
+            return place(message, model, body_length)
         if not isinstance(message, _REQUESTS):
             raise BadMessage(f"a trainer does not send {type(message).__name__}")
         if not body_length and not isinstance(message, Seed | PullRows | Share):
@@ -84,8 +87,15 @@ class Inlet:
             return Inbound(message), self._deposit_for(tables).part(message.number, message.segments)
         raise BadMessage(f"{type(message).__name__} brings {body_length} bytes that nobody asked for")
 
-    def _place_push(self, push: Push, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
-        model = self._shard.expecting(self._session)
+    def _place_in_turn(
+        self, push: Push, model: Model, body_length: int
+    ) -> tuple[Inbound, Sequence[memoryview]]:
+        """In memory that is kept no longer than whoever has the gradient keeps it."""
+        placed = self._place_push(push, model, body_length)
+        self._shape, self._deposit, self._decoder = None, Deposit(NO_LAYOUT), None
+        return placed
+
+    def _place_push(self, push: Push, model: Model, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
         if model.declaration.wire.name != "float32":
             return self._place_coded(push, model, body_length)
         is_word = not (body_length or push.counts or push.parts)

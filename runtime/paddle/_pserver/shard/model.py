@@ -49,7 +49,9 @@ class Model:
         )
         if claims is not None:
             limit_bytes = claims.left_bytes(options.name)
-        need = declaration.check_size(declare, layout, ranges, trainers, limit_bytes)
+        most = options.most_early(4 * layout.size) if declare.update.mode.is_in_step else None
+        self.most_early = most  # gradients, before their turn (turns.py); None: they take none
+        need = declaration.check_size(declare, layout, ranges, trainers, limit_bytes, most)
         self.declaration = declare
         self._options, self._is_taken_up = options, True
         shown = room_for(layout.size) if options.is_shown else None
@@ -104,7 +106,8 @@ class Model:
             tables, options = self.tables, self._options
             ranges = tuple(table.held for table in tables.rows.values())
             trainers, limit_bytes = options.num_gradient_servers, options.memory_limit_bytes
-            declaration.check_size(declare, tables.layout, ranges, trainers, limit_bytes)
+            most = self.most_early
+            declaration.check_size(declare, tables.layout, ranges, trainers, limit_bytes, most)
             self.declaration, self._is_taken_up = declare, True
 
     def restore(self, arrays: Mapping[str, Array], version: int, folder: str) -> None:

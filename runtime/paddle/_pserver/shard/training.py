@@ -12,6 +12,7 @@
 5.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
     waits for one that has (roster.py). Out of step one that is over already, as another has said who had
     heard so, is answered at once: the trainer is still in the one that came after.
+6.  A push that is announced is told to come when it may (turns.py); one that was admitted before needs not.
 
 It must never know a session, or why a job ends. Guarantee: whatever has become possible has happened when a
 call returns.
@@ -24,6 +25,7 @@ from collections.abc import Sequence, Set
 import numpy as np
 
 from paddle._pserver.errors import BadMessage, NotCounted, rate_mismatch
+from paddle._pserver.protocol.announcing import Announce, Bring
 from paddle._pserver.protocol.messages import (
     Answer,
     CountChanges,
@@ -41,12 +43,13 @@ from paddle._pserver.shard.barrier import Barrier
 from paddle._pserver.shard.changes import Changes
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.shard.compensation import Compensation
-from paddle._pserver.shard.modes import Due, Mode, Offer
+from paddle._pserver.shard.modes import Due, Mode, Offer, Sync
 from paddle._pserver.shard.outbox import Outbox
 from paddle._pserver.shard.roster import Roster, Trainer
 from paddle._pserver.shard.row_listing import exported
 from paddle._pserver.shard.saving import Saving
 from paddle._pserver.shard.state import over
+from paddle._pserver.shard.turns import Turns
 from paddle._pserver.tables.gradient import Gradient
 from paddle._pserver.tables.tables import Tables
 
@@ -54,7 +57,7 @@ from paddle._pserver.tables.tables import Tables
 class Training:
     """See the module's text. ``log_period_server``: steps between two lines of the log. ``saving``: where
     snapshots are kept. ``changes``: where trainers are told of changed rows. ``compensation``: what gradients
-    lack."""
+    lack. ``most_early``: where gradients take turns, how many may come before theirs."""
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class Training:
         saving: Saving | None = None,
         changes: Changes | None = None,
         compensation: Compensation | None = None,
+        most_early: int | None = None,
     ) -> None:
         self._tables, self._mode, self._changes = tables, mode, changes
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
@@ -81,6 +85,11 @@ class Training:
         # answer. (One that breaks this rule harms itself alone; one that is left out is cut off, sparing.py.)
         outbox.live = not mode.is_in_step
         barrier.awaited = mode.awaited
+        self._turns: Turns | None = None
+        if most_early is not None and isinstance(mode, Sync):
+            self._turns = Turns(
+                most_early, mode, tables, clocks=clocks, roster=roster, barrier=barrier, outbox=outbox
+            )
 
     def handle(
         self, trainer: Trainer, message: Request, gradient: Gradient, ids: Sequence[np.ndarray], now: float
@@ -113,6 +122,8 @@ class Training:
                 self._tell_changes(trainer, message)
             case EndPass():
                 self._end_pass(trainer, message, now)
+            case Announce():
+                self._announced(trainer, message, now)
         return None
 
     def _averages(self, table: str | None) -> tuple[np.ndarray, ...]:
@@ -127,6 +138,8 @@ class Training:
                 table.check(rows.ids)
         id = trainer.id
         is_new = self._clocks.admit(id, push.step, push.pace)
+        if self._turns is not None:
+            self._turns.came(id)
         self._barrier.add(id, push, now)
         if is_new:
             if self.is_in_step and (push.cut or push.lacking):
@@ -135,6 +148,19 @@ class Training:
         elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
             return self._answer_open(id)
         return self.advance()
+
+    def _announced(self, trainer: Trainer, announce: Announce, now: float) -> None:
+        self._barrier.add(trainer.id, announce, now)
+        if announce.step <= self._clocks.decided[trainer.id]:
+            return self._answer_open(trainer.id)
+        if self._turns is None and announce.step > self._clocks.pushes[trainer.id]:
+            return self._outbox.tell(trainer.id, Bring())
+        return self.call()
+
+    def call(self) -> None:
+        """Tell those whose gradient may come now to bring it; also when a connection is gone."""
+        if self._turns is not None:
+            self._turns.call()
 
     def _check_caught_up(self, trainer: Trainer) -> None:
         if self.is_in_step and self._clocks.decided[trainer.id] < trainer.owed:
@@ -199,6 +225,8 @@ class Training:
 
     def advance(self) -> None:
         """Do all that has become possible: settle what is due, release a pass that all have ended."""
+        if self._turns is not None:
+            self._turns.fold()
         while (due := self._mode.due(self._roster.present)) is not None:
             self._settle(due)
         for id in self._mode.released(self._roster.present):
@@ -207,6 +235,8 @@ class Training:
             self._clocks.passes_over += 1
             self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
             self.begin_pass()
+        if self._turns is not None:
+            self._turns.call()
 
     def begin_pass(self) -> None:
         """All have ended the one before."""

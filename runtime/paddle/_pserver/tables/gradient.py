@@ -27,7 +27,7 @@ class Gradient(NamedTuple):
     """What one push brings to one shard.
 
     ``dense``: per segment of the layout a flat float32 array, which folding with others may overwrite where
-    it is writable.
+    it is writable; nothing, where it was folded with that of another (tables.fold).
     ``rows``: per table its rows. ``whole``: what ``dense`` are pieces of, where they lie in it as the values
     do in those of the shard.
     """
@@ -35,6 +35,11 @@ class Gradient(NamedTuple):
     dense: Sequence[np.ndarray] = ()
     rows: Sequence[Rows] = ()
     whole: np.ndarray | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether ``dense`` is there, in memory that folding may overwrite."""
+        return bool(self.dense) and all(part.flags.writeable for part in self.dense)
 
 
 NOTHING = Gradient()

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from paddle._pserver.tables.hash_table import HashTable
 
 
+_AT_ONCE = 1 << 16  # numbers that are added up while they are in cache
+
+
 class Cut(NamedTuple):
     """The state of tables at one moment: arrays by kind and parameter, as in ``values/w``. ``room``: of what
     they take of memory."""
@@ -136,14 +139,28 @@ class Tables:
         """Per segment what is applied; good until the next one is asked for."""
         if len(gradients) == 1:
             return gradients[0].dense
-        parts = zip(*[gradient.dense for gradient in gradients], strict=True)
+        parts = zip(*[gradient.dense for gradient in gradients if gradient.dense], strict=True)
         return (self._sum(of_one, scale) for of_one in parts)
+
+    @staticmethod
+    def fold(gradients: Sequence[Gradient]) -> list[Gradient]:
+        """The same sum with less memory: of the first gradients of a step, in the order in which they are
+        added, one has what is dense of all then, and the others let go of theirs. A trainer's own memory is
+        not written to: what is only there stays as it is."""
+        there = [gradient for gradient in gradients if gradient.dense]
+        into = next((gradient for gradient in there if gradient.is_ours), None)
+        if into is None or len(there) < 2:
+            return list(gradients)
+        for target, *parts in zip(into.dense, *[gradient.dense for gradient in there], strict=True):
+            _add_up(parts, target)
+        return [each if each is into else each._replace(dense=()) for each in gradients]
 
     def _sum(self, gradients: Sequence[np.ndarray], scale: np.float32 | None) -> np.ndarray:
         """Their sum times ``scale``, in the first one's memory; in ours where that is a trainer's own, which
         may tell it again."""
         total = gradients[0] if gradients[0].flags.writeable else self._own(gradients[0].size)
-        np.add(gradients[0], gradients[1], out=total)
+        if len(gradients) > 1:  # else they were folded
+            np.add(gradients[0], gradients[1], out=total)
         for other in gradients[2:]:
             np.add(total, other, out=total)
         return total if scale is None else np.multiply(total, scale, out=total)
@@ -229,6 +246,16 @@ class Tables:
             self.shown.begin(step)
         for table in self.rows.values():
             table.restore(state, step)
+
+
+def _add_up(parts: Sequence[np.ndarray], target: np.ndarray) -> None:
+    """Their sum, in the order given, in ``target``, which is one of them."""
+    for begin in range(0, target.size, _AT_ONCE):
+        piece = slice(begin, begin + _AT_ONCE)
+        total = np.add(parts[0][piece], parts[1][piece])
+        for other in parts[2:]:
+            np.add(total, other[piece], out=total)
+        target[piece] = total
 
 
 def _open(update: UpdateSpec, ranges: Sequence[RowRange], room: TableRoom) -> dict[str, HashTable]:

@@ -39,6 +39,7 @@ from paddle._pserver.protocol.framing import FrameReader, Limits, pieces
 from paddle._pserver.protocol.messages import (
     REPLY_BYTES,
     Answer,
+    Declared,
     Failure,
     Goodbye,
     Reply,
@@ -97,6 +98,7 @@ class Client:
         self._receipt = Receipt()
         self._reader = FrameReader(self._receipt.place, Limits(meta_bytes=REPLY_BYTES))
         self.takes_gradients = False  # from memory: a push needs no body
+        self.announces = False  # pushes (bringing.py)
         self._timeout_s: float | None = None  # the socket's, where this set it last
         self._asked = "anything"
         self._asked_at = time.monotonic()
@@ -167,6 +169,7 @@ class Client:
             if isinstance(reply, Failure):
                 raise self._failed(reply)
             if not isinstance(reply, Waiting):
+                self.announces = reply.announces if isinstance(reply, Declared) else self.announces
                 return reply
             self.on_waiting()
             self._notice(f"{self.what} was asked {self._asked}: it is {paragraph(reply.text)}")

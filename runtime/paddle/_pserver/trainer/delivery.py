@@ -122,8 +122,8 @@ class Delivery:
         self.shard.line.is_recalled = False
 
     def _send_part(self, given: _Given) -> None:
-        way = self.shard.line.way
-        due = None if way is None or self.shard.line.client.takes_gradients else given.ahead.part(way)
+        way, client = self.shard.line.way, self.shard.line.client
+        due = None if way is None or client.takes_gradients or client.announces else given.ahead.part(way)
         if due is not None:
             self.shard.tell_part(due, way, given.gradients)
 

@@ -35,6 +35,7 @@ from paddle._pserver.errors import (
     told,
 )
 from paddle._pserver.memory.gradient_room import GradientRoom
+from paddle._pserver.protocol.announcing import Bring
 from paddle._pserver.protocol.landing import Landing
 from paddle._pserver.protocol.messages import (
     Answer,
@@ -49,6 +50,7 @@ from paddle._pserver.protocol.messages import (
     Share,
     Welcome,
 )
+from paddle._pserver.trainer.bringing import announced, brought, tell_again
 from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.farewell import Farewell
@@ -67,6 +69,7 @@ class Line:
         self, make: Callable[[], Client], greeting: Greeting, notice: Notice, patience: Patience
     ) -> None:
         self.client = make()
+        self.what = self.client.what  # the shard, for people
         self._respite = Respite(patience.reconnect_timeout_s)
         self._respite.release(self.client, self._idle)
         self.welcome = Welcome(0.0)
@@ -84,11 +87,6 @@ class Line:
         self._return: Return | None = None
         self._is_leaving = self._is_in_step = False
         self._farewell: Farewell | None = None
-
-    @property
-    def what(self) -> str:
-        """The shard, for people."""
-        return self.client.what
 
     # Beginning.
 
@@ -247,6 +245,8 @@ class Line:
         if self._asked is not self.client:
             self._ask()
         reply = self.client.receive(landing.views(), landing.told)
+        if isinstance(reply, Bring):
+            reply = brought(self.client, self._open, landing)
         self._open, self._answered = None, self._journal.told
         self._respite.end()
         if self.journals and isinstance(reply, Answer):
@@ -257,7 +257,8 @@ class Line:
         assert self._open is not None
         self._asked, asked = self.client, self._open
         message, body = asked.on(self.client, has_room=self.client.takes_gradients)
-        when = "" if isinstance(message, Push) else f" after step {self._journal.told.pushes}"
+        message, body = announced(message, body) if self.client.announces else (message, body)
+        when = "" if isinstance(asked.message, Push) else f" after step {self._journal.told.pushes}"
         self.client.send(message, body, asking=asked.asking + when)
 
     def _remember(self, message: Request, body: Sequence[memoryview], *, is_kept: bool) -> Entry | None:
@@ -394,7 +395,6 @@ class Line:
             if asked is not None and entry is asked.entry:
                 return  # asked again once the line is back
             self._respite.go_on()
-            client.send(entry.message, entry.body, asking="to hear again what it lacks")
             size = self.reply_bytes.to(entry.message)
-            client.answer([values[:size]] if size else [])
+            tell_again(client, entry, [values[:size]] if size else [])
             self._respite.end()

@@ -19,20 +19,20 @@ class Sync(Mode):
     is_in_step = True
 
     def __init__(self) -> None:
-        self._offers: dict[int, Offer] = {}
+        self.offers: dict[int, Offer] = {}  # by trainer: what came for the step to come
 
     def offer(self, offer: Offer) -> None:
         """See :class:`Mode`."""
-        self._offers[offer.trainer] = offer
+        self.offers[offer.trainer] = offer
 
     def due(self, present: Set[int]) -> Due | None:
         """See :class:`Mode`."""
-        offers = self._offers
+        offers = self.offers
         if not offers or len(offers) < len(present):  # most pushes of many trainers end here
             return None
         if not present <= offers.keys():
             return None
-        self._offers = {}
+        self.offers = {}
         if len(offers) == 1:
             return Due(tuple(offers.values()))
         return Due(tuple([offers[trainer] for trainer in sorted(offers)]))
