@@ -162,6 +162,7 @@ def start_pservers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
             log_period_server: int = 500,
             kept: Kept | None = None,
             cut_limit_bytes: int | None = None,
+            gradient_bytes: int | None = None,
         ) -> Pservers:
             used = HOSTS[:hosts]
             listeners = free_ports(used, ports_num + ports_num_for_sparse)
@@ -178,6 +179,7 @@ def start_pservers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
                     snapshots=None
                     if kept is None
                     else SnapshotOptions(folder="nowhere", period=1, memory_bytes=cut_limit_bytes),
+                    gradient_bytes=gradient_bytes,
                     cut_limit_bytes=1 << 62 if cut_limit_bytes is None else cut_limit_bytes,
                 )
                 running.hubs.append(Hub(Shard(options), f"{role} shard {index}", kept=kept))
