@@ -283,8 +283,8 @@ def address_of(host: Host, node: int) -> str:
 
 def _pserver_flags(settings: Settings, address: str) -> Iterator[str]:
     names = ["port", "ports_num", "ports_num_for_sparse"]
-    if_set = ("barrier_timeout", "log_period_server", "min_trainers", "comment")
-    if_set += ("memory_limit", "gradient_memory")
+    of_memory = ("memory_limit", "gradient_memory")
+    if_set = ("barrier_timeout", "log_period_server", "min_trainers", *of_memory, "comment")
     names += [name for name in if_set if settings.origins[name] != "default"]
     is_alone = settings.hosts[0].is_local or settings.hosts[0].is_pod
     yield f"--host={address}" if is_alone else f"--nics={BY_NAME['nics'].render(settings['nics'])}"

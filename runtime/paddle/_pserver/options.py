@@ -8,9 +8,6 @@ from typing import Any, Literal
 
 Role = Literal["dense", "sparse"]
 
-IN_TURN = 2
-"""Gradients that there are where trainers take turns: the sum so far, and the one whose turn it is."""
-
 WORTH_BYTES = 1 << 20
 """A smaller gradient takes no turn: to announce it would cost more time than it spares memory."""
 
@@ -81,7 +78,7 @@ class ShardOptions:
         if self.gradient_bytes is None or size_bytes < WORTH_BYTES:
             return None
         most = self.gradient_bytes // size_bytes
-        return most if self.num_gradient_servers > IN_TURN + most else None
+        return most if self.num_gradient_servers > 1 + most else None
 
     def cut_bytes(self, left_bytes: int) -> int:
         """What a snapshot may take now, where parameters leave so much of theirs."""

@@ -279,7 +279,7 @@ def test_turns_are_taken_where_they_spare_memory(monkeypatch: pytest.MonkeyPatch
     assert options.most_early(EACH) == 1
     assert options.most_early(EACH - 1) is None  # it is a small one
     assert options.most_early(2 * EACH) == 0
-    assert ShardOptions(num_gradient_servers=3, gradient_bytes=EACH).most_early(EACH) is None  # all have room
+    assert ShardOptions(num_gradient_servers=2, gradient_bytes=EACH).most_early(EACH) is None  # all have room
     assert ShardOptions(num_gradient_servers=9).most_early(EACH) is None
 
 

@@ -54,7 +54,7 @@ class Session(asyncio.BufferedProtocol):
     def __init__(
         self, id: int, inlet: Inlet, owner: Owner, transport: asyncio.Transport, http: asyncio.Protocol
     ) -> None:
-        self.id = id
+        self.id, self._inlet = id, inlet
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._reader: FrameReader[Inbound] | None = FrameReader(inlet.place, FIRST_MESSAGE)
         self._owner = owner
@@ -164,6 +164,8 @@ class Session(asyncio.BufferedProtocol):
             while self._reader is not None and not self._outbox:
                 inbound = self._reader.message()
                 if inbound is None:
+                    if self._inlet.adding is not None and self._reader.checked:
+                        self._inlet.adding.take(self._reader.checked)
                     self._transport.resume_reading()
                     return
                 self._owner.received(self, inbound)

@@ -159,6 +159,7 @@ class Beginning:
             compensation=compensation_of(update, model.tables, trainers),
             most_early=model.most_early,
         )
+        model.turns = self.training.turns
         self._arrivals.training = self.training
         self._arrivals.keeps_own = update.mode.is_local
         self._outbox.note("has its initial values")

@@ -16,7 +16,6 @@ from paddle._engine.rows import OPEN
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
-from paddle._pserver.options import IN_TURN
 from paddle._pserver.protocol.messages import Declare
 from paddle._pserver.protocol.placement import DenseLayout, RowRange
 from paddle._pserver.protocol.wire import HALF_BYTES, WireSpec
@@ -113,7 +112,8 @@ def check_size(
     """How many bytes a shard needs from the start; raises where that is more than ``limit_bytes``.
     ``most_early``: see Model."""
     each = coded_bytes(declare.wire, layout) + SESSION_BYTES
-    gradients = trainers if most_early is None else IN_TURN + most_early
+    whole = bool(ranges) or declare.wire.name != "float32"  # else what comes is added at once (turns.py)
+    gradients = trainers if most_early is None else min(trainers, 1 + most_early + whole)
     need = need_bytes(declare.update, layout, ranges, gradients) + trainers * each
     if need > limit_bytes:
         raise TooManyParameters(

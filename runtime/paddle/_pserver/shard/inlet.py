@@ -12,6 +12,7 @@ shard's layout has told that it may be that long.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import get_args
 
 import msgspec
@@ -21,6 +22,7 @@ from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.framing import bytes_of
 from paddle._pserver.protocol.messages import Part, PullRows, Push, Remind, Request, Seed, Share, decode
 from paddle._pserver.protocol.placement import DenseLayout
+from paddle._pserver.shard.adding import Adding
 from paddle._pserver.shard.decoding import Decode, Decoder
 from paddle._pserver.shard.deposit import Deposit
 from paddle._pserver.shard.loan import Loan
@@ -57,10 +59,11 @@ class Inlet:
         self._shape: Tables | None = None  # for which it is
         self._raw = np.empty(0, np.uint8)
         self._decoder: Decoder | None = None
+        self.adding: Adding | None = None  # takes what has come of the body that comes
 
     def place(self, kind: int, meta: memoryview, body_length: int) -> tuple[Inbound, Sequence[memoryview]]:
         """See :data:`paddle._pserver.protocol.framing.Place`."""
-        message = decode(kind, meta)
+        message, self.adding = decode(kind, meta), None
         if self.is_closed and body_length:
             raise BadMessage("values came before the last question was answered")
         if isinstance(message, Push):
@@ -91,6 +94,13 @@ class Inlet:
         self, push: Push, model: Model, body_length: int
     ) -> tuple[Inbound, Sequence[memoryview]]:
         """In memory that is kept no longer than whoever has the gradient keeps it."""
+        tables = model.tables
+        is_whole = body_length == 4 * tables.layout.size and not (push.parts or push.forms or tables.rows)
+        if is_whole and model.turns is not None and model.declaration.wire.name == "float32":
+            self.adding = model.turns.adding(self._session, push.step)
+            if self.adding is not None:
+                take = partial(self.adding.take, body_length)
+                return Inbound(push, decode=take), self.adding.begin()
         placed = self._place_push(push, model, body_length)
         self._shape, self._deposit, self._decoder = None, Deposit(NO_LAYOUT), None
         return placed

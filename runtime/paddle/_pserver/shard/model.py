@@ -14,6 +14,7 @@ be trained, or not within the shard's memory.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +30,9 @@ from paddle._pserver.shard import declaration
 from paddle._pserver.shard.difference import difference
 from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.tables import Tables
+
+if TYPE_CHECKING:
+    from paddle._pserver.shard.turns import Turns
 
 _NOTHING = np.empty(0, np.float32)
 
@@ -51,6 +55,7 @@ class Model:
             limit_bytes = claims.left_bytes(options.name)
         most = options.most_early(4 * layout.size) if declare.update.mode.is_in_step else None
         self.most_early = most  # gradients, before their turn (turns.py); None: they take none
+        self.turns: Turns | None = None  # once it is trained
         need = declaration.check_size(declare, layout, ranges, trainers, limit_bytes, most)
         self.declaration = declare
         self._options, self._is_taken_up = options, True

@@ -85,9 +85,9 @@ class Training:
         # answer. (One that breaks this rule harms itself alone; one that is left out is cut off, sparing.py.)
         outbox.live = not mode.is_in_step
         barrier.awaited = mode.awaited
-        self._turns: Turns | None = None
+        self.turns: Turns | None = None
         if most_early is not None and isinstance(mode, Sync):
-            self._turns = Turns(
+            self.turns = Turns(
                 most_early, mode, tables, clocks=clocks, roster=roster, barrier=barrier, outbox=outbox
             )
 
@@ -138,29 +138,34 @@ class Training:
                 table.check(rows.ids)
         id = trainer.id
         is_new = self._clocks.admit(id, push.step, push.pace)
-        if self._turns is not None:
-            self._turns.came(id)
         self._barrier.add(id, push, now)
         if is_new:
             if self.is_in_step and (push.cut or push.lacking):
                 self._saving.told(self._clocks.version + 1, cut=push.cut, lacking=push.lacking)
-            self._mode.offer(Offer(id, push, gradient))
+            self._offer(id, push, gradient)
+        elif self.turns is not None and self.turns.wants_again(id):
+            self._offer(id, push, gradient)
         elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
             return self._answer_open(id)
         return self.advance()
+
+    def _offer(self, id: int, push: Push, gradient: Gradient) -> None:
+        if self.turns is not None:
+            gradient = self.turns.came(id, gradient)
+        self._mode.offer(Offer(id, push, gradient))
 
     def _announced(self, trainer: Trainer, announce: Announce, now: float) -> None:
         self._barrier.add(trainer.id, announce, now)
         if announce.step <= self._clocks.decided[trainer.id]:
             return self._answer_open(trainer.id)
-        if self._turns is None and announce.step > self._clocks.pushes[trainer.id]:
+        if self.turns is None and announce.step > self._clocks.pushes[trainer.id]:
             return self._outbox.tell(trainer.id, Bring())
         return self.call()
 
     def call(self) -> None:
         """Tell those whose gradient may come now to bring it; also when a connection is gone."""
-        if self._turns is not None:
-            self._turns.call()
+        if self.turns is not None:
+            self.turns.call()
 
     def _check_caught_up(self, trainer: Trainer) -> None:
         if self.is_in_step and self._clocks.decided[trainer.id] < trainer.owed:
@@ -171,6 +176,8 @@ class Training:
         if not self.is_in_step:
             self._clocks.joined(id, self._roster.present - {id})
         self._mode.joined(id)
+        if self.turns is not None:
+            self.turns.joined(id)
         self.advance()
 
     def _pull_rows(self, trainer: Trainer, pull: PullRows, ids: Sequence[np.ndarray]) -> None:
@@ -225,8 +232,8 @@ class Training:
 
     def advance(self) -> None:
         """Do all that has become possible: settle what is due, release a pass that all have ended."""
-        if self._turns is not None:
-            self._turns.fold()
+        if self.turns is not None:
+            self.turns.fold()
         while (due := self._mode.due(self._roster.present)) is not None:
             self._settle(due)
         for id in self._mode.released(self._roster.present):
@@ -235,8 +242,8 @@ class Training:
             self._clocks.passes_over += 1
             self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
             self.begin_pass()
-        if self._turns is not None:
-            self._turns.call()
+        if self.turns is not None:
+            self.turns.call()
 
     def begin_pass(self) -> None:
         """All have ended the one before."""
