@@ -34,9 +34,9 @@ class Turn(NamedTuple):
 
 
 TURNS = (
-    Turn("sync", 616, "sync; float32; near; open table; in pieces; ends broken"),
+    Turn("sync", 616, "sync; float32; near; open table; in pieces; ends broken; turns"),
     Turn("average", 3739, "average; float32; token and TLS; open table; no copies"),
-    Turn("elastic", 671, "elastic; bfloat16; token and TLS; ends broken"),
+    Turn("elastic", 671, "elastic; bfloat16; token and TLS; ends broken; turns"),
     Turn("async", 627, "async; bfloat16 both ways; token and TLS; in pieces; passes; no copies"),
     Turn(
         "async, patient",
@@ -87,6 +87,7 @@ def test_these_turns_have_every_mode_wire_and_way_and_every_kind_of_fault() -> N
             (a, b) for a in (0, 1) for b in (0, 1)
         }
     assert sum(one.has_passes for one in drawn) >= 3
+    assert {one.takes_turns for one in drawn if one.in_step} == {False, True}
     plans = [
         schedule(turn.seed, SECONDS, kinds=one.faults, shards=SHARDS)
         for turn, one in zip(TURNS, drawn, strict=True)

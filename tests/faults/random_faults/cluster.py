@@ -132,7 +132,8 @@ class Cluster(Marked):
     ) -> None:
         super().__init__()
         self._begin = begin
-        changes = ["pieces"] * job.scenario.in_pieces + ([] if defect is None else [defect])
+        changes = ["pieces"] * job.scenario.in_pieces + ["turns"] * job.scenario.takes_turns
+        changes += [] if defect is None else [defect]
         self._program = ["-m", f"{_HERE}.pserver", ",".join(changes)] if changes else ["-m", "paddle"]
         self.goal = Goal(job.goal)
         self.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
@@ -142,6 +143,7 @@ class Cluster(Marked):
         at_links = [self._link_host(slot, n) for slot in range(SLOTS) for n in range(SHARDS_OF_A_ROLE)]
         self.job = msgspec.structs.replace(job, port=free_port([*self.hosts, *at_links]))
         flags = (*flags, *["--snapshot_memory=0"] * job.scenario.has_no_copies)
+        flags = (*flags, *["--gradient_memory=0"] * job.scenario.takes_turns)
         self._flags = (*FLAGS, *flags, *self._lock([*self.hosts, *at_links]))
         self.pservers: list[Output] = []
         self.trainers: list[TrainerProcess] = []  # all there ever were, by slot

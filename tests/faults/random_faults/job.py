@@ -15,6 +15,7 @@ from paddle._engine.entry import Entry
 from paddle._engine.exchange import ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN, SparseRows
+from paddle._pserver.protocol import framing
 from tests.faults.random_faults import counting
 from tests.faults.random_faults.counting import Gradients
 from tests.faults.random_faults.scenario import MEETS, Scenario
@@ -81,7 +82,7 @@ class Job(msgspec.Struct, frozen=True):
         if not self.in_step:
             return counting.model(has_open=self.scenario.has_open)
         known = (
-            ParameterSpec(name="w", shape=(5, 700), l2_rate=0.01),
+            ParameterSpec(name="w", shape=(200 if self.scenario.takes_turns else 5, 700), l2_rate=0.01),
             ParameterSpec(name="b", shape=(300,)),
             ParameterSpec(name="t", shape=(_ROWS, 4), sparse=True, l2_rate=0.02),
         )
@@ -138,6 +139,11 @@ class Job(msgspec.Struct, frozen=True):
             ids = np.unique(random.choice(_POOL, 7))
             found["o"] = SparseRows(ids, random.standard_normal((len(ids), 3), np.float32), OPEN)
         return found
+
+
+def small_portions() -> None:
+    """Have bodies checked in these, on both sides; no smaller than what is received ahead."""
+    framing.PORTION_BYTES = 1 << 16
 
 
 def rows_of(gradients: Gradients, *, is_open: bool) -> dict[str, np.ndarray]:

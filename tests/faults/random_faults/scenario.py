@@ -60,7 +60,9 @@ class Scenario(msgspec.Struct, frozen=True):
     token and encrypt, as launched ones with ``--tls=auto``; a token alone would refuse links, which are at
     addresses of their own. ``has_open``: there is a table without a declared height, too. ``in_pieces``:
     tables are read for snapshots as large ones are. ``has_passes``: out of step there is more than one.
-    ``ends_broken``: a disk fails while trainers say goodbye. ``has_no_copies``: steps wait for snapshots."""
+    ``ends_broken``: a disk fails while trainers say goodbye. ``has_no_copies``: steps wait for snapshots.
+    ``takes_turns``: in step, gradients wait for those before them, there being no room for one that does not,
+    and come in several portions."""
 
     mode: ModeName
     wire: WireSpec = WireSpec()
@@ -71,6 +73,7 @@ class Scenario(msgspec.Struct, frozen=True):
     has_passes: bool = False
     ends_broken: bool = False
     has_no_copies: bool = False
+    takes_turns: bool = False
 
     @property
     def spec(self) -> ModeSpec:
@@ -105,6 +108,7 @@ class Scenario(msgspec.Struct, frozen=True):
             "passes": self.has_passes,
             "ends broken": self.ends_broken,
             "no copies": self.has_no_copies,
+            "turns": self.takes_turns,
         }
         return "; ".join([self.mode, name, *(what for what, is_so in also.items() if is_so)])
 
@@ -116,6 +120,7 @@ def scenario(seed: int, mode: ModeName) -> Scenario:
     # Trainers that update by themselves are refused what would take back their moves, or round the others'.
     fitting = names[:3] if _SPECS[mode].is_local else names
     wire = WIRES[chances.choice(fitting)] if chances.random() < 0.6 else WireSpec()
-    near, locked, has_open, in_pieces, passes, broken, stands = (chances.random() < 0.5 for _ in range(7))
-    passes = passes and not _SPECS[mode].is_in_step
-    return Scenario(mode, wire, near, locked, has_open, in_pieces, passes, broken, stands)
+    near, locked, has_open, in_pieces, passes, broken, *more = (chances.random() < 0.5 for _ in range(8))
+    stands, turns = more
+    passes, turns = passes and not _SPECS[mode].is_in_step, turns and _SPECS[mode].is_in_step
+    return Scenario(mode, wire, near, locked, has_open, in_pieces, passes, broken, stands, turns)

@@ -19,12 +19,14 @@ from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trainer.trainer_modes import in_mode
 from tests.faults.random_faults.counting import Gradients
 from tests.faults.random_faults.goal import Goal
-from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Job, rows_of
+from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Job, rows_of, small_portions
 from tests.faults.random_faults.ledger import NotedExchange
 
 
 def main() -> None:
     job = msgspec.json.decode(sys.argv[1], type=Job)
+    if job.scenario.takes_turns:
+        small_portions()
     remote = NotedExchange(
         job.hosts,
         port=job.port,

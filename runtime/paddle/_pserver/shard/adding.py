@@ -4,6 +4,8 @@ A gradient counts when all of it has come, and what was added cannot be taken aw
 So whoever adds one like this sees to it that it is brought to its end (turns.py): when it comes anew, as on
 another connection, what was added is passed over.
 
+A portion is longer than what is received ahead, so that the next one does not come before this one was taken.
+
 It must never know a trainer. Guarantee: each number is added once, and only after what checks it has come.
 """
 
@@ -15,8 +17,6 @@ import numpy as np
 
 from paddle._pserver.protocol.framing import PORTION_BYTES, bytes_of
 
-_SIZE = PORTION_BYTES // 4
-
 
 class Adding:
     """See the module's text. ``total``: the arrays of the sum, float32, one after the other as a gradient
@@ -26,7 +26,8 @@ class Adding:
         self.is_void = False  # nobody wants the sum any more
         self._total = total
         self._size = sum(array.size for array in total)
-        self._room = np.empty(min(_SIZE, self._size), np.float32)  # of a portion
+        self._portion = PORTION_BYTES // 4
+        self._room = np.empty(min(self._portion, self._size), np.float32)
         self._come = self._added = 0  # numbers of the gradient
 
     @property
@@ -37,7 +38,8 @@ class Adding:
     def begin(self) -> list[memoryview]:
         """It comes, from its beginning: where the body goes, portion by portion, each in the same place."""
         self._come = 0
-        sizes = [min(_SIZE, self._size - at) for at in range(0, self._size, _SIZE)]
+        begins = range(0, self._size, self._portion)
+        sizes = [min(self._portion, self._size - begin) for begin in begins]
         return [bytes_of(self._room[:size]) for size in sizes]
 
     def take(self, checked: int) -> None:
