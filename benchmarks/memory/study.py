@@ -96,9 +96,11 @@ class Figure:
     @property
     def known(self) -> tuple[int, str]:
         """What is known to come on top, and why. Of one trainer's gradient there is room in the goal; all are
-        there before they are added up in the order of trainers. A snapshot is cut as a copy of what is dense,
-        and of rows that change while it is written."""
+        there before they are added up in the order of trainers, unless they wait for their turn. A snapshot
+        is cut as a copy of what is dense, and of rows that change while it is written."""
         gradients = 4 * WIDTH * self.case.rows * max(0, self.case.trainers - 1)
+        if self.case.waiting:
+            gradients = min(gradients, int(self.case.waiting) << 20)
         copy = self.data if self.case.snapshots and not self.case.copies else 0
         return gradients + copy, "a snapshot is a copy" if copy else "each trainer's gradient is there"
 

@@ -26,6 +26,8 @@ def test_a_figure_is_held_against_values_and_slots(monkeypatch, capsys, tmp_path
     ("case", "why"),
     [
         (Case("sgd", 1, 1_000_000, trainers=4), "each trainer's gradient is there"),
+        (Case("sgd", 1, 1_000_000, trainers=4, waiting="0"), ""),
+        (Case("sgd", 1, 1_000_000, trainers=4, waiting="64"), "each trainer's gradient is there"),
         (Case("adam", 3, 1_000_000, trainers=1, snapshots=True), "a snapshot is a copy"),
         (Case("adam", 3, 1_000_000, trainers=1), ""),
     ],

@@ -131,9 +131,9 @@ def kept(launch: LaunchPlan) -> list[list[str]]:
 
 
 def test_pservers_are_told_with_how_few_to_go_on_and_how_much_they_may_keep(folder) -> None:
-    launch = planned(folder, "--min_trainers=1", "--memory_limit=64")
+    launch = planned(folder, "--min_trainers=1", "--memory_limit=64", "--gradient_memory=0")
     for role in launch.roles("pserver"):
-        assert {"--min_trainers=1", "--memory_limit=64"} < set(role.argv)
+        assert {"--min_trainers=1", "--memory_limit=64", "--gradient_memory=0"} < set(role.argv)
     assert launch.roles("trainer")[0].argv == ("python", "-u", "train.py")
     assert not any("min_trainers" in word for word in planned(folder).roles("pserver")[0].argv)
 

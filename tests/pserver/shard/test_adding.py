@@ -198,6 +198,33 @@ def test_one_that_is_to_bring_its_gradient_again_may_lose_its_connection() -> No
     assert job.has_stepped([numbers(0), numbers(1), numbers(2)])
 
 
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_push_that_will_be_in_no_step_is_not_added(step: int) -> None:
+    job = Job()
+    for each in range(3):
+        job.push(each, _gradient(numbers(each)))
+    job.announce(0, step=2)
+    Line(job, 0).send(numbers(0), step=2)
+    line = Line(job, 1)
+    line.send(numbers(1), step=step, portions=1)
+    assert line.inlet.adding is None
+
+
+def test_what_was_decided_is_not_taken_for_what_is_to_come_again() -> None:
+    job = Job(min_trainers=1)
+    for each in range(3):
+        job.push(each, _gradient(numbers(each)))
+    job.announce(0, 1, 2, step=2)
+    Line(job, 0).send(numbers(3), step=2)
+    Line(job, 1).send(numbers(4), step=2, portions=1)
+    first = len(job.replies)
+    job.goodbye(1, "KeyboardInterrupt")
+    assert (0, Bring()) in job.replies[first:]
+    assert Line(job, 0).send(numbers(0), step=1) == [Answer(1)]  # as one that tells all again
+    Line(job, 0).send(numbers(3), step=2)
+    assert job.shard.clocks.pushes[0] == 2
+
+
 def test_one_that_has_left_meanwhile_is_not_in_that_step() -> None:
     job = Job(4, min_trainers=1)
     job.announce(0, 1, 2, 3)

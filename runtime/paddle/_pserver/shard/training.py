@@ -143,7 +143,7 @@ class Training:
             if self.is_in_step and (push.cut or push.lacking):
                 self._saving.told(self._clocks.version + 1, cut=push.cut, lacking=push.lacking)
             self._offer(id, push, gradient)
-        elif self.turns is not None and self.turns.wants_again(id):
+        elif self.turns is not None and self.turns.wants_again(id, push.step):
             self._offer(id, push, gradient)
         elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
             return self._answer_open(id)

@@ -58,7 +58,7 @@ class Turns:
     def adding(self, session: int, step: int) -> Adding | None:
         """What takes the gradient of a push that comes; None where it is to lie in memory of its own."""
         trainer, turn = self._roster.of(session), self._turn
-        if trainer is None or trainer.id != turn or not self._is_wanted(turn, step):
+        if trainer is None or trainer.id != turn or not self._is_next(turn, step):
             return None
         if self._adding is None:
             there = [offer.gradient for id, offer in self._mode.offers.items() if id < turn]
@@ -79,9 +79,9 @@ class Turns:
         adding.add_rest(gradient.dense)
         return gradient._replace(dense=())
 
-    def wants_again(self, id: int) -> bool:
+    def wants_again(self, id: int, step: int) -> bool:
         """Whether a push that was admitted is to come again."""
-        return id in self._again
+        return id in self._again and step == self._clocks.pushes[id]
 
     def joined(self, id: int) -> None:
         """Another process is trainer ``id``."""
@@ -132,6 +132,10 @@ class Turns:
                 self._coming[id] = self._session(id), id != turn
                 early |= {id} - {turn}
                 self._outbox.tell(id, Bring())
+
+    def _is_next(self, id: int, step: int) -> bool:
+        """Whether this push will be in the next step: what is added cannot be refused any more."""
+        return step == self._clocks.pushes[id] + 1 or self.wants_again(id, step)
 
     def _is_wanted(self, id: int, step: int) -> bool:
         return step > self._clocks.pushes[id] or id in self._again
