@@ -9,7 +9,9 @@ from .wall import STANDARD, Row
 UPDATES = "_engine.{averages, exchange, entry, penalties, rates, row_initial, rows, rules, schedules}"
 EXCHANGE = f"{UPDATES} _engine.{{arena, errors, memory}}"
 # What trainers and pservers both speak of.
-WIRE = "_pserver.{errors, options} _pserver.protocol.{framing, messages, placement, portion, wire}"
+WIRE = (
+    "_pserver.{errors, options} _pserver.protocol.{announcing, framing, messages, placement, portion, wire}"
+)
 # A shard: its parts are state machines, driven by whoever has a clock and a network.
 SHARD = (
     "_pserver.watcher _pserver.shard _pserver.tables.{gradient, open_places, packed_table, streamed, tables}"
@@ -25,6 +27,7 @@ PSERVER = (
     Row("_pserver.{options, watcher}"),
     # What trainers and shards say to each other.
     Row("_pserver.protocol.{__init__, landing, portion}"),
+    Row("_pserver.protocol.announcing", theirs="msgspec"),
     Row("_pserver.protocol.ahead", theirs="threading"),  # a lock
     Row("_pserver.protocol.link", theirs="errno os select socket"),
     Row("_pserver.protocol.vigil", theirs="time"),

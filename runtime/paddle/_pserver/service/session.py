@@ -164,13 +164,13 @@ class Session(asyncio.BufferedProtocol):
             while self._reader is not None and not self._outbox:
                 inbound = self._reader.message()
                 if inbound is None:
-                    if self._inlet.adding is not None and self._reader.checked:
-                        self._inlet.adding.take(self._reader.checked)
                     self._transport.resume_reading()
-                    return
+                    break
                 self._owner.received(self, inbound)
                 if not self._spoke:
                     self._let_in()
+            if self._inlet.adding is not None and self._reader is not None:  # before more is read
+                self._inlet.adding.take(self._reader.checked)
         except FrameError as error:
             self._owner.damaged(self, error)
             self.close()

@@ -43,8 +43,9 @@ class Adding:
         return [bytes_of(self._room[:size]) for size in sizes]
 
     def take(self, checked: int) -> None:
-        """So many bytes have come and are right; the last portion of them is there."""
-        before, self._come = self._come, checked // 4
+        """So many bytes have come and are right; the last portion of them is there. To be called before more
+        is received; where all has come 0 says nothing."""
+        before, self._come = self._come, max(self._come, checked // 4)
         if not self.is_void and self._come > self._added:
             begin = max(before, self._added)
             self._add(self._room[begin - before : self._come - before], begin)

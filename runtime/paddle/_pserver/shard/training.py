@@ -137,22 +137,15 @@ class Training:
             for table, rows in zip(self._tables.rows.values(), gradient.rows, strict=True):
                 table.check(rows.ids)
         id = trainer.id
-        is_new = self._clocks.admit(id, push.step, push.pace)
+        is_new, turns = self._clocks.admit(id, push.step, push.pace), self.turns
         self._barrier.add(id, push, now)
-        if is_new:
-            if self.is_in_step and (push.cut or push.lacking):
+        if is_new or (turns is not None and turns.wants_again(id, push.step)):
+            if is_new and self.is_in_step and (push.cut or push.lacking):
                 self._saving.told(self._clocks.version + 1, cut=push.cut, lacking=push.lacking)
-            self._offer(id, push, gradient)
-        elif self.turns is not None and self.turns.wants_again(id, push.step):
-            self._offer(id, push, gradient)
+            self._mode.offer(Offer(id, push, gradient if turns is None else turns.came(id, gradient)))
         elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
             return self._answer_open(id)
         return self.advance()
-
-    def _offer(self, id: int, push: Push, gradient: Gradient) -> None:
-        if self.turns is not None:
-            gradient = self.turns.came(id, gradient)
-        self._mode.offer(Offer(id, push, gradient))
 
     def _announced(self, trainer: Trainer, announce: Announce, now: float) -> None:
         self._barrier.add(trainer.id, announce, now)
