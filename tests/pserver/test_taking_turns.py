@@ -22,12 +22,13 @@ from paddle._pserver.shard.deposit import Deposit
 from paddle._pserver.shard.inlet import Inlet
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trainer.trainer_modes import in_mode
-from tests.waiting import until
+from tests.waiting import PATIENCE_S, until
 
 from .conftest import ONES, Pservers, Start, start
 from .overlapping import Net, threads  # noqa: F401 (a fixture)
 from .papers import ADDRESSES, Files
-from .test_equality import assert_same, locally, trainer, update
+from .service.test_standing import Disk
+from .test_equality import MODEL, assert_same, locally, trainer, update
 from .test_resets import between, cut
 
 TRAINERS = 3
@@ -246,6 +247,27 @@ def test_who_waits_may_lose_its_connection(start_pservers: Start) -> None:
     results = pservers.train(first, second, trainer(2, spec))
     for result in results:
         assert_same(result, locally(spec, TRAINERS))
+
+
+def test_turns_go_on_once_a_snapshot_for_which_steps_wait_was_read(start_pservers: Start) -> None:
+    spec, disk = update("momentum"), Disk()
+    work = [trainer(id, spec, model=[p for p in MODEL if not p.sparse]) for id in range(TRAINERS)]
+    pservers = start_pservers(num_gradient_servers=TRAINERS, gradient_bytes=0, kept=disk, cut_limit_bytes=0)
+    dense, seen = pservers.hubs[0], list[Any]()
+
+    def watch() -> None:
+        assert disk.is_at_it.wait(PATIENCE_S)
+        until(lambda: dense._standing._held, "the first in turn to have brought its gradient")
+        until(lambda: waits(pservers, 1) and waits(pservers, 2), "the others to wait")
+        seen.append(dense.shard.clocks.version)
+        disk.may_go_on.set()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    results = pservers.train(*work)
+    watcher.join(PATIENCE_S)
+    assert_same(results[2], start_pservers(num_gradient_servers=TRAINERS).train(*work)[0])
+    assert seen == [1]
 
 
 def test_who_waits_may_be_interrupted_and_says_goodbye(
