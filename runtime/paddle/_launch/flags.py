@@ -133,7 +133,7 @@ FLAGS: tuple[Flag, ...] = (
     row("lp", "acts", "memory_limit", "int", 0,
          "MiB for parameters and their optimizer state on a node (0: all its memory)", low=0),
     row("lp", "acts", "gradient_memory", "int", -1,
-         "MiB for gradients that wait for those before them; others are sent later (-1: all)", low=-1),
+         "MiB for gradients before their turn; others are sent when it comes (-1: all)", low=-1),
     # What survives a broken connection, and a parameter server that is killed
     _trainer("reconnect_timeout", "float", 60.0,
              "Seconds to retry after a connection broke (0: do not)", low=0),
