@@ -75,6 +75,16 @@ def test_as_many_come_before_their_turn_as_there_is_room_for() -> None:
     assert talk.push(3, ONE) == [Answer(1)]
 
 
+def test_one_whose_turn_comes_while_it_is_on_its_way_still_has_its_room() -> None:
+    talk = job(4, early=1)
+    assert announce(talk, 1) == announce(talk, 0) == [Bring()]
+    assert announce(talk, 2) == announce(talk, 3) == []
+    talk.push(0, ONE)
+    assert talk.told(2) == talk.told(3) != Bring()  # what trainer 1 sends lies in memory of its own
+    talk.push(1, ONE)
+    assert talk.told(2) == talk.told(3) == Bring()
+
+
 def test_the_room_of_one_that_is_lost_on_its_way_is_another_ones() -> None:
     talk = job(4, early=1)
     assert announce(talk, 2) == [Bring()]
