@@ -159,7 +159,8 @@ class Beginning:
             compensation=compensation_of(update, model.tables, trainers),
             most_early=model.most_early,
         )
-        model.turns = self.training.turns
+        if self.training.turns is not None:
+            model.adding = self.training.turns.adding
         self._arrivals.training = self.training
         self._arrivals.keeps_own = update.mode.is_local
         self._outbox.note("has its initial values")

@@ -96,8 +96,8 @@ class Inlet:
         """In memory that is kept no longer than whoever has the gradient keeps it."""
         tables = model.tables
         is_whole = body_length == 4 * tables.layout.size and not (push.parts or push.forms or tables.rows)
-        if is_whole and model.turns is not None and model.declaration.wire.name == "float32":
-            self.adding = model.turns.adding(self._session, push.step)
+        if is_whole and model.declaration.wire.name == "float32":
+            self.adding = model.adding(self._session, push.step)
             if self.adding is not None:
                 take = partial(self.adding.take, body_length)
                 return Inbound(push, decode=take), self.adding.begin()

@@ -13,8 +13,7 @@ be trained, or not within the shard's memory.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -27,14 +26,13 @@ from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import Declare, Remind
 from paddle._pserver.protocol.placement import RowRange, dense_layout, row_ranges
 from paddle._pserver.shard import declaration
+from paddle._pserver.shard.adding import Adding
 from paddle._pserver.shard.difference import difference
 from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.tables import Tables
 
-if TYPE_CHECKING:
-    from paddle._pserver.shard.turns import Turns
-
 _NOTHING = np.empty(0, np.float32)
+AddingOf = Callable[[int, int], Adding | None]
 
 
 class Model:
@@ -55,7 +53,7 @@ class Model:
             limit_bytes = claims.left_bytes(options.name)
         most = options.most_early(4 * layout.size) if declare.update.mode.is_in_step else None
         self.most_early = most  # gradients, before their turn (turns.py); None: they take none
-        self.turns: Turns | None = None  # once it is trained
+        self.adding: AddingOf = lambda session, step: None  # once it is trained, where they do: see Turns
         need = declaration.check_size(declare, layout, ranges, trainers, limit_bytes, most)
         self.declaration = declare
         self._options, self._is_taken_up = options, True
