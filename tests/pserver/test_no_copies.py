@@ -155,6 +155,8 @@ def test_rows_that_are_given_away_go_from_where_they_lie_to_where_they_are_appli
     pservers, (trainer, shard), gradient = start_pservers(1, 1, 1), taps, gradients()
     exchange = pservers.exchange(0)
     exchange.start(MODEL, update(mode=ModeSpec(name="geo")), values())
+    trainer.clear()  # the memory of initial values may be another array's by now
+    shard.clear()
     exchange.step(gradient, 1)
     ours, (rows,) = (gradient["t"].ids, gradient["t"].values), applied.rows
     assert trainer.sent_from(*ours) == size_of(*ours) == size_of(rows.ids, rows.values)
@@ -176,6 +178,8 @@ def test_rows_of_a_batch_are_sent_from_the_one_copy_in_which_each_id_is_once(
     pservers, (trainer, shard) = start_pservers(1, 1, 1), taps
     exchange = pservers.exchange(0)
     exchange.start(MODEL, update(), values())
+    trainer.clear()  # the memory of initial values may be another array's by now
+    shard.clear()
     exchange.step(gradients(), 1)
     (ours,), (rows,) = made, applied.rows
     assert trainer.sent_from(ours.ids, ours.values) == size_of(ours.ids, ours.values)
