@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from gc import collect
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
 
 import paddle
 import paddle.fluid as fluid
+from paddle._engine import executor
 from paddle._engine.profile import Profile, switch
 from paddle._program import upstream_flags
 from paddle._program.description.written import fresh
@@ -376,3 +379,16 @@ def test_ids_that_no_row_has_are_refused_behind_such_that_have_one() -> None:
     with pytest.raises(BadFeed, match="holds"):
         exe.run(feed={"ids": np.array([[0], [1 << 63]], np.uint64)}, fetch_list=[loss])
     assert float(exe.run(feed={"ids": good}, fetch_list=[loss])[0]) == 4.0
+
+
+def test_a_program_that_is_not_run_again_keeps_no_memory_that_was_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A larger batch of another program takes a larger arena, which all that is run here shares."""
+    line, plans = Line(), []
+    monkeypatch.setattr(executor, "_watcher", lambda program, plan: plans.append(ref(plan)))
+    line.exe.run(line.test, {"x": X}, [line.given])
+    line.exe.run(fed := line.test.clone(), {"x": np.ones((50000, 3), np.float32)}, [line.given.name])
+    collect()
+    assert [plan() is None for plan in plans] == [True, False]
+    assert fed is not None

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -169,7 +169,7 @@ class Executor:
         known = self._programs.get(program)
         if known is None or known.asked is None or known.ahead is not None or self._joining is not None:
             return None
-        return Again(self, known, known.asked.plan, self._scope, self._arena)
+        return Again(self, known, ref(known.asked.plan))
 
     def plan_text(
         self, program: Program, feed: Mapping[str, np.ndarray], fetch: Sequence[str | Variable]
@@ -236,29 +236,30 @@ class Executor:
 @dataclass(frozen=True, slots=True)
 class Again:
     """A plan, for who knows that he asks what was asked before: the same of a program that has not changed,
-    with arrays of the same shapes. What else is among those is passed over."""
+    with arrays of the same shapes. What else is among those is passed over. It keeps no plan, which would
+    keep an arena that was replaced."""
 
     _executor: Executor
     _known: _Known
-    _plan: Plan
-    _scope: Scope
-    _arena: Arena
+    _plan: ReferenceType[Plan]
 
     @property
     def is_void(self) -> bool:
-        """Whether it has to be asked for anew, as arrays that it computes with were replaced."""
-        plan = self._plan
-        return plan.generation != self._scope.generation or plan.memory is not self._arena.memory
+        """Whether it has to be asked for anew: it is gone, or arrays that it computes with were replaced."""
+        plan = self._plan()
+        return plan is None or not self._executor._is_valid(plan)
 
     def __call__(
         self, feed: Mapping[str, np.ndarray], samples: int, rate: float | None, seed: int, step: int
     ) -> list[np.ndarray]:
         """See Executor.run."""
-        run = self._plan.run
+        plan = self._plan()
+        assert plan is not None
+        run = plan.run
         run.report = None
         run.seed, run.step, run.samples, run.rate = seed, step, samples, rate
         run.part = run.before = 0
-        fetched = _run(self._plan, feed, None)
+        fetched = _run(plan, feed, None)
         self._known.runs += 1
         self._executor._report = run.report or self._executor._report
         return fetched
