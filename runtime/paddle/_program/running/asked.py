@@ -57,12 +57,13 @@ def converted(block: Block, name: str) -> np.dtype[Any] | None:
 
 
 class Fetch(NamedTuple):
-    """One of them: the dtype that it is declared as, where the engine computes in another, and whether it is
-    what the caller feeds, who may write other numbers there for the next run."""
+    """One of them: the dtype that it is declared as, where the engine computes in another, and whether others
+    may have its memory: the caller, who writes other numbers for the next run where he feeds it, a function
+    of his that gave it, or another fetch of the same name."""
 
     name: str
     dtype: np.dtype[Any] | None
-    is_fed: bool
+    is_shared: bool
 
 
 def shown(fetch: Fetch, values: Mapping[str, Any], scope: Scope, return_numpy: bool) -> Any:
@@ -84,7 +85,7 @@ def shown(fetch: Fetch, values: Mapping[str, Any], scope: Scope, return_numpy: b
 
 
 def _own(fetch: Fetch, array: np.ndarray) -> np.ndarray:
-    if fetch.is_fed:
+    if fetch.is_shared:
         return np.array(array, fetch.dtype)
     return array if fetch.dtype is None else array.astype(fetch.dtype, copy=False)
 

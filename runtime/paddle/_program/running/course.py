@@ -33,7 +33,8 @@ _Stage = Taken | Taped | int
 
 class Course:
     """See the module's text. ``lock``: of all threads that run the block, each by a course of its own. Where
-    there is one, they compute at the same time, and whatever counts is done under it."""
+    there is one, they compute at the same time, and whatever counts is done under it. ``asks_host``: whether
+    host operators are part of it, which may give arrays that others hold."""
 
     def __init__(
         self,
@@ -63,6 +64,7 @@ class Course:
         self._parts = [(held, list(made(part))) for held, part in several if part]
         self._goes_back = any(isinstance(each, Taped) for each in computed)
         self._only = _only(self._parts)
+        self.asks_host = any(isinstance(each, int) for _, part in self._parts for each in part)
         self._inner: dict[int, Course] = {}
 
     def __call__(

@@ -156,9 +156,11 @@ class Executor:
         block = program.global_block()
         outlives = {each.name for each in program.list_vars() if each.persistable}
         passing = [name for name in values if name not in outlives]
+        course = Course(block, scope, passing, names, self._lock)
+        shared = names if course.asks_host else [*passing, *(n for n in names if names.count(n) > 1)]
         return Ready(
-            Course(block, scope, passing, names, self._lock),
-            [Fetch(name, converted(block, name), name in passing) for name in names],
+            course,
+            [Fetch(name, converted(block, name), name in shared) for name in names],
             whole=[(name, dtype) for name in values if (dtype := whole_of(block, name))],
             lasting=[name for name in values if name in outlives],
         )
