@@ -161,6 +161,24 @@ def test_patience_ends_for_one_that_does_not_come_while_others_wait_for_their_tu
     assert talk.told(1) == talk.told(2) == Fails("TrainerLost", "missing trainer 0")
 
 
+def test_each_has_all_the_patience_there_is_from_when_it_was_told_to_come() -> None:
+    talk = job(barrier_timeout_s=10)
+    for each in range(3):
+        announce(talk, each)
+    for each in range(3):
+        assert talk.told(each) == Bring()
+        talk.wait(8)  # the gradient is long in coming
+        talk.push(each, ONE)
+    assert talk.told(0) == talk.told(1) == talk.told(2) == Answer(1)
+    announce(talk, 1, 2)
+    announce(talk, 0, 2)
+    talk.push(0, ONE)
+    talk.wait(9)
+    assert talk.told(1) == Bring()
+    talk.wait(2)
+    assert talk.told(0) == Fails("TrainerLost", "gave up after 11 s")
+
+
 def test_who_waits_for_its_turn_is_not_missing() -> None:
     talk = job(barrier_timeout_s=10, min_trainers=1)
     announce(talk, 0)

@@ -2,8 +2,9 @@
 
 It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
 a Declare for trainer 0, the others for those in the pass whom the mode names. Guarantee: while anything
-waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where all that
-waits has ended its pass, after the last that was heard of one that has not. Not while its shard stands still.
+waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where those who
+wait take turns, after the last of them had its own (go_on); where all that waits has ended its pass, after the
+last that was heard of one that has not. Not while its shard stands still.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Barrier:
     def __init__(self, timeout_s: float) -> None:
         self.awaited: Awaited = lambda present, waiting: present - waiting
         self._stands, self._stood_at = False, 0.0
+        self._went_on_at = float("-inf")
         self._timeout_s = timeout_s
         self._waits: dict[int, Wait] = {}
         self._noticed_since = -1.0  # which oldest question the last notice was about
@@ -70,9 +72,15 @@ class Barrier:
         if self._stands and not stands:
             stood = now - self._stood_at
             self._waits = {id: Wait(w.question, min(now, w.since + stood)) for id, w in self._waits.items()}
+            self._went_on_at = min(now, self._went_on_at + stood)
         elif stands and not self._stands:
             self._stood_at = now
         self._stands = stands
+
+    def go_on(self, now: float) -> None:
+        """One of those who take turns has done its part: the next ones are waited for from now on, also by
+        those that ask since long."""
+        self._went_on_at = now
 
     def remove(self, trainer: int) -> None:
         """It is answered, or nobody is there any more to hear the answer."""
@@ -109,7 +117,7 @@ class Barrier:
     def _waited(self, missing: Iterable[int], roster: Roster, now: float) -> float:
         """How long the first of them is waited for. One that has more batches than others takes its time,
         while it is heard."""
-        oldest, only_pass_ends = self.oldest, len(self.waiting_for(EndPass)) == len(self._waits)
+        oldest, only_pass_ends = max(self.oldest, self._went_on_at), len(self.waiting_for(EndPass)) == len(self._waits)
 
         def since(one: Trainer) -> float:
             if one.state is Standing.LOST:

@@ -68,9 +68,10 @@ class Turns:
             self._adding = turn, Adding(sums[0].dense)
         return self._adding[1] if self._adding[0] == turn else None
 
-    def came(self, id: int, gradient: Gradient) -> Gradient:
+    def came(self, id: int, gradient: Gradient, now: float) -> Gradient:
         """A trainer has pushed, for the first time or because it was to do so again; what of that is still to
         be added."""
+        self._barrier.go_on(now)  # the next one has only now been told to come
         self._coming.pop(id, None)
         self._again.discard(id)
         if self._adding is None or self._adding[0] != id:
