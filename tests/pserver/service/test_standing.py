@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
 from paddle._engine.exchange import AverageSpec, Exchange
 from paddle._pserver.errors import BadMessage
-from paddle._pserver.options import ServerOptions, SnapshotOptions, snapshot_bytes
+from paddle._pserver.options import ServerOptions, ShardOptions, SnapshotOptions, snapshot_bytes
 from paddle._pserver.protocol.messages import (
     Declare,
     EndPass,
@@ -22,10 +23,12 @@ from paddle._pserver.protocol.messages import (
     Save,
     encode,
 )
+from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.orders import cut_memory_for, memory_for
 from paddle._pserver.service.session import Session
 from paddle._pserver.service.standing import Standing
 from paddle._pserver.shard.barrier import Barrier
+from paddle._pserver.shard.effects import Close
 from paddle._pserver.shard.inlet import Inbound, Inlet
 from paddle._pserver.shard.roster import Roster
 from paddle._pserver.shard.saving import WORD_S
@@ -276,6 +279,19 @@ def test_what_waits_is_not_written_over() -> None:
     for kind, meta in (encode(push()), encode(Part(1, (0,)))):
         with pytest.raises(BadMessage, match="before the last question was answered"):
             inlet.place(kind, memoryview(meta), 1200)
+
+
+def test_what_came_on_a_connection_that_another_one_replaces_is_not_dealt_with() -> None:
+    """Its trainer brings it again meanwhile, to the same place: a gradient that is added would be spoilt."""
+    dealt: list[str] = []
+    session = cast(Session, Mock(id=1))
+    hub = Hub(Shard(ShardOptions(num_gradient_servers=1)), "a shard")
+    hub._sessions[1], hub._inlets[1] = session, Inlet(hub.shard, 1)
+    hub._standing.begin(NO_COPY)
+    hub.received(session, Inbound(push(), decode=lambda: dealt.append("it")))
+    hub._do([Close(1)])
+    hub._standing.end()
+    assert not dealt
 
 
 def test_what_was_read_is_kept_aside_no_more_though_it_is_not_on_the_disk(start_pservers: Start) -> None:

@@ -239,6 +239,18 @@ def test_one_that_has_left_meanwhile_is_not_in_that_step() -> None:
     assert job.has_stepped([numbers(1), numbers(3)])
 
 
+def test_where_all_that_had_come_have_left_it_is_said_so() -> None:
+    job = Job(3, min_trainers=1)
+    job.announce(0, 1, 2)
+    job.line(0).send(numbers(0))
+    job.goodbye(0, "KeyboardInterrupt")
+    job.line(1).send(numbers(1), portions=1)
+    job.goodbye(1, "KeyboardInterrupt")
+    assert any("is brought again by nobody, as all of them have left" in note for note in job.notes)
+    job.line(2).send(numbers(2))
+    assert job.has_stepped([numbers(2)])
+
+
 def test_what_comes_for_a_sum_that_is_void_is_not_added() -> None:
     total = np.zeros(4, np.float32)
     adding = Adding([total])

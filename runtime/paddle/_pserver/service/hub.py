@@ -336,6 +336,7 @@ class Hub:
                     _log.log(level, "%s: %s", self.name, text)
                 case Close(id):
                     if id in self._sessions:
+                        self._standing.lost(self._sessions[id])  # what it asked is asked on another one
                         self._sessions[id].close()
                 case Drop(id):
                     if id in self._sessions:

@@ -101,10 +101,9 @@ class Turns:
         for id in lost:
             del self._mode.offers[id]
         self._again.update(id for id in lost if id in self._roster.present)
-        whom = ", ".join(map(str, sorted(self._again)))
-        self._outbox.note(
-            f"trainer {gone} has not brought all of its gradient: trainers {whom} bring theirs again"
-        )
+        again = ", ".join(f"trainer {id}" for id in sorted(self._again))
+        whom = f"what was added before is brought again by {again or 'nobody, as all of them have left'}"
+        self._outbox.note(f"trainer {gone} has not brought all of its gradient: {whom}")
 
     def fold(self) -> None:
         """Rule 3."""
