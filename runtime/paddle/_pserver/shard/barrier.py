@@ -3,8 +3,8 @@
 It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
 a Declare for trainer 0, the others for those in the pass whom the mode names. Guarantee: while anything
 waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where those who
-wait take turns, after the last of them had its own (go_on); where all that waits has ended its pass, after the
-last that was heard of one that has not. Not while its shard stands still.
+wait take turns, after the last of them had its own (go_on); where all that waits has ended its pass, after
+the last that was heard of one that has not. Not while its shard stands still.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ class Barrier:
     def _waited(self, missing: Iterable[int], roster: Roster, now: float) -> float:
         """How long the first of them is waited for. One that has more batches than others takes its time,
         while it is heard."""
-        oldest, only_pass_ends = max(self.oldest, self._went_on_at), len(self.waiting_for(EndPass)) == len(self._waits)
+        oldest = max(self.oldest, self._went_on_at)
+        only_pass_ends = len(self.waiting_for(EndPass)) == len(self._waits)
 
         def since(one: Trainer) -> float:
             if one.state is Standing.LOST:
