@@ -229,8 +229,11 @@ def test_who_waits_may_lose_its_connection(start_pservers: Start) -> None:
     pservers = start_pservers(1, 1, 1, num_gradient_servers=TRAINERS, gradient_bytes=0)
     spec, is_back = update("momentum"), threading.Event()
 
+    def hold(step: int) -> None:
+        assert step != 1 or is_back.wait(PATIENCE_S)
+
     def first(exchange: RemoteExchange) -> Any:
-        return trainer(0, spec, before_push=lambda step: is_back.wait() if step == 1 else None)(exchange)
+        return trainer(0, spec, before_push=hold)(exchange)
 
     def second(exchange: RemoteExchange) -> Any:
         def disturb() -> None:
