@@ -246,8 +246,10 @@ class Again:
     @property
     def is_void(self) -> bool:
         """Whether it has to be asked for anew: it is gone, or arrays that it computes with were replaced."""
-        plan = self._plan()
-        return plan is None or not self._executor._is_valid(plan)
+        plan, own = self._plan(), self._executor
+        if plan is None or plan.memory is not own._arena.memory:
+            return True
+        return plan.generation != own._scope.generation
 
     def __call__(
         self, feed: Mapping[str, np.ndarray], samples: int, rate: float | None, seed: int, step: int
