@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -91,29 +91,29 @@ def run(type: str, slots: Slots, attrs: dict[str, Any]) -> None:
     single.forward()
 
 
-@pytest.mark.parametrize("type", sorted({case.type for case in DIFFERENTIABLE + OTHERS}))
-def test_what_a_shape_rule_lets_through_is_computed(type: str) -> None:
+def refused_or_computed(
+    type: str, inputs: Callable[[Case], Iterable[tuple[str, Slots]]], compute: Callable[..., object]
+) -> None:
+    """Whichever inputs are made of a case, they are computed with, or refused in our words."""
     for case in (case for case in DIFFERENTIABLE + OTHERS if case.type == type):
-        for what, slots in with_one_more(case):
+        for what, slots in inputs(case):
             try:
-                Single(type, slots, case.attrs).forward()
+                compute(type, slots, case.attrs)
             except (ShapeError, FeedError):
                 pass
             except Exception as error:
                 pytest.fail(f"{case}, {what}: {error!r} and no ShapeError")
+
+
+@pytest.mark.parametrize("type", sorted({case.type for case in DIFFERENTIABLE + OTHERS}))
+def test_what_a_shape_rule_lets_through_is_computed(type: str) -> None:
+    refused_or_computed(type, with_one_more, lambda *of: Single(*of).forward())
 
 
 @pytest.mark.parametrize("type", sorted({case.type for case in DIFFERENTIABLE + OTHERS}))
 @pytest.mark.unusual  # one input in float64 and another in float32
 def test_what_has_another_rank_is_refused_or_computed(type: str) -> None:
-    for case in (case for case in DIFFERENTIABLE + OTHERS if case.type == type):
-        for what, slots in changed(case, RANKS):
-            try:
-                run(type, slots, case.attrs)
-            except (ShapeError, FeedError):
-                pass
-            except Exception as error:
-                pytest.fail(f"{case}, {what}: {error!r} and no ShapeError")
+    refused_or_computed(type, lambda case: changed(case, RANKS), run)
 
 
 def forms_of(slots: Slots, attrs: dict[str, Any]) -> registry.Forms:
@@ -135,14 +135,7 @@ def whole(case: Case) -> Iterator[tuple[str, Slots]]:
 @pytest.mark.unusual  # no program has whole numbers there
 @np.errstate(all="ignore")
 def test_whole_numbers_are_refused_or_computed_with(type: str) -> None:
-    for case in (case for case in DIFFERENTIABLE + OTHERS if case.type == type):
-        for what, slots in whole(case):
-            try:
-                run(type, slots, case.attrs)
-            except (ShapeError, FeedError):
-                pass
-            except Exception as error:
-                pytest.fail(f"{case}, {what}: {error!r} and no ShapeError")
+    refused_or_computed(type, whole, run)
 
 
 @pytest.mark.parametrize("type", FLOATS)

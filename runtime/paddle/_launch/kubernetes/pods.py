@@ -21,14 +21,8 @@ from paddle._launch.settings import POD_FLAGS, Settings
 _TOLD = (
     *("pserver_num", "trainer_num", "port", "ports_num", "ports_num_for_sparse", "barrier_timeout"),
     *("min_trainers", "connect_timeout", "comment", "log_period_server", "memory_limit", "gradient_memory"),
-    *(
-        "snapshot_dir",
-        "snapshot_period",
-        "snapshot_interval",
-        "snapshot_keep",
-        "snapshot_memory",
-        "snapshot_restarts",
-    ),
+    *("snapshot_dir", "snapshot_period", "snapshot_interval", "snapshot_keep"),
+    *("snapshot_memory", "snapshot_restarts"),
     *("ld_library_path", "use_gpu", "shard_data"),
 )
 _ALWAYS_TOLD = ("pserver_num", "trainer_num", "connect_timeout")
