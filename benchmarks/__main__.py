@@ -2,7 +2,7 @@
 from the root.
 
 Exit status: 0: no goal was missed but those that are known to be, which the table shows with the reason; 1:
-one was, or a contender failed; 2: a wrong call.
+one was, or one of these by more than is known, or a contender failed; 2: a wrong call.
 """
 
 from __future__ import annotations
@@ -53,9 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     report = hold(benchmark, pace, contender_environment(os.environ), _show, pythons)
     if options.json:
         options.json.write_text(json.dumps(document(report, machine, dropped), indent=2) + "\n")
-    known = f", but for {report.known_misses} that are known to be missed" if report.known_misses else ""
-    print(f"\nall goals met{known}" if report.met else "\nnot all goals met", flush=True)
+    print(f"\n{_summary(report)}", flush=True)
     return 0 if report.met else 1
+
+
+def _summary(report: Report) -> str:
+    known = f", but for {report.known_misses} that are known to be missed" if report.known_misses else ""
+    stale = f"; {report.stale_excuses} met, no longer lacking" if report.stale_excuses else ""
+    return (f"all goals met{known}" if report.met else "not all goals met") + stale
 
 
 def chosen(benchmark: Benchmark, texts: Sequence[str]) -> Benchmark:

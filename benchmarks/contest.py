@@ -59,7 +59,7 @@ class Report:
 
     @property
     def met(self) -> bool:
-        """No failure, and no stated goal missed but for those that are known to be."""
+        """No failure, and no stated goal missed but for those that are known to be, by no more than that."""
         return not any(
             outcome.failures or any(verdict.fails for verdict in outcome.verdicts)
             for outcome in self.outcomes
@@ -68,8 +68,16 @@ class Report:
     @property
     def known_misses(self) -> int:
         """How many aims were missed that are known to be."""
-        verdicts = [verdict for outcome in self.outcomes for verdict in outcome.verdicts]
-        return sum(verdict.met is False and not verdict.fails for verdict in verdicts)
+        return sum(verdict.met is False and not verdict.fails for verdict in self._verdicts)
+
+    @property
+    def stale_excuses(self) -> int:
+        """How many aims were met that are known to be missed."""
+        return sum(verdict.is_stale for verdict in self._verdicts)
+
+    @property
+    def _verdicts(self) -> list[Verdict]:
+        return [verdict for outcome in self.outcomes for verdict in outcome.verdicts]
 
 
 def hold(

@@ -51,6 +51,8 @@ def _case(outcome: Outcome) -> dict[str, object]:
                 "ratio": verdict.ratio,
                 "met": verdict.met,
                 "lacks": verdict.goal.lacks,
+                "reached": verdict.goal.reached,
+                "fails": verdict.fails,
             }
             for verdict in outcome.verdicts
         ],

@@ -19,7 +19,8 @@ class Goal:
     person may have to wait. That belongs to the machine of a run, and is for what has room.
 
     ``lacks``: what is known to keep an aim from being reached. Such a one stays as it was set, is judged in
-    every run and shown with that reason; its miss fails no run. A goal beside it holds what was reached.
+    every run and shown with that reason. ``reached``: the bound of what is reached in spite of it; only a
+    miss of that one, too, fails a run. Neither is without the other.
     """
 
     contender: str
@@ -28,12 +29,15 @@ class Goal:
     at_most: float | None = None
     at_least: float | None = None
     lacks: str = ""
+    reached: float | None = None
 
     def __post_init__(self) -> None:
         if (self.at_most is None) == (self.at_least is None):
             raise ValueError(
                 f"the goal of {self.contender} against {self.against} needs one bound: at_most or at_least"
             )
+        if bool(self.lacks) != (self.reached is not None) or (self.reached and self.allows(self.reached)):
+            raise ValueError(f"{self}: what it lacks, and a looser bound that is reached, go together")
 
     def __str__(self) -> str:
         sign, bound = ("<=", self.at_most) if self.at_most is not None else (">=", self.at_least)
@@ -42,9 +46,14 @@ class Goal:
 
     def allows(self, ratio: float) -> bool:
         """Whether a ratio is within the bound."""
-        if self.at_most is not None:
-            return ratio <= self.at_most
-        return self.at_least is not None and ratio >= self.at_least
+        return self._is_within(ratio, self.at_most if self.at_most is not None else self.at_least)
+
+    def is_known_to_miss(self, ratio: float) -> bool:
+        """Whether a ratio is beyond the bound, but within what is reached of it."""
+        return self.reached is not None and not self.allows(ratio) and self._is_within(ratio, self.reached)
+
+    def _is_within(self, ratio: float, bound: float | None) -> bool:
+        return bound is not None and (ratio <= bound if self.at_most is not None else ratio >= bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +66,13 @@ class Verdict:
 
     @property
     def fails(self) -> bool:
-        """Whether it was missed, and not known to be."""
-        return self.met is False and not self.goal.lacks
+        """Whether it was missed, by more than it is known to be."""
+        return self.ratio is not None and not self.met and not self.goal.is_known_to_miss(self.ratio)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it was met, though something is said to keep it from that."""
+        return bool(self.met and self.goal.lacks)
 
 
 def judge(goal: Goal, samples: Mapping[str, Sequence[Sample]]) -> Verdict:

@@ -84,8 +84,16 @@ def _ratio(samples: Sequence[Sample], baseline: Sequence[Sample], quantity: Quan
 def _judgement(verdict: Verdict) -> str:
     if verdict.ratio is None:
         return f"{verdict.goal}: one of the two did not run"
-    known = f"; as is known: {verdict.goal.lacks}" if verdict.met is False and verdict.goal.lacks else ""
-    return f"{verdict.goal}: {verdict.ratio:.2f}{known}"
+    return f"{verdict.goal}: {verdict.ratio:.2f}{_excuse(verdict)}"
+
+
+def _excuse(verdict: Verdict) -> str:
+    lacks, reached = verdict.goal.lacks, verdict.goal.reached
+    if reached is None:
+        return ""
+    if verdict.is_stale:
+        return f"; no longer lacking: {lacks}"
+    return f"; not even the {reached:.2f} that was reached" if verdict.fails else f"; as is known: {lacks}"
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -17,19 +17,25 @@ _PRODUCTS = "most of a step is products of matrices, which alone take as long as
 _LEAST = "numba and its compiler are 115 MB of a worker, and in GEO it has the table twice"
 
 
-def _at_most(against: str, bound: float, lacks: str = "", quantity: Quantity = "cpu") -> Goal:
-    return Goal(contender=_OURS, against=against, quantity=quantity, at_most=bound, lacks=lacks)
+def _at_most(
+    against: str, bound: float, quantity: Quantity = "cpu", lacks: str = "", reached: float | None = None
+) -> Goal:
+    """``reached``: where it lacks something; None where it is reached, whatever it would lack."""
+    lacks = "" if reached is None else lacks
+    return Goal(
+        contender=_OURS, against=against, quantity=quantity, at_most=bound, lacks=lacks, reached=reached
+    )
 
 
-def _goals(aims: dict[str, float], held: dict[str, float], memory: float) -> tuple[Goal, ...]:
-    """Processor time of ours by the factors that were set as ``aims``, and by what is reached and ``held``;
-    memory beside the wheel's, which is the first of them."""
+def _goals(
+    aims: dict[str, float], reached: dict[str, float], memory: float | None = None
+) -> tuple[Goal, ...]:
+    """Processor time of ours by the factors that were set as ``aims``, and memory beside the wheel's, which
+    is the first of them; the bounds that are ``reached`` where these are not, on the slowest processor."""
     wheel = next(iter(aims))
     return (
-        *(_at_most(peer, round(1 / factor, 3), _PRODUCTS) for peer, factor in aims.items()),
-        *(_at_most(peer, bound) for peer, bound in held.items()),
-        _at_most(wheel, 0.45, _LEAST if memory > 0.45 else "", "memory"),
-        *([_at_most(wheel, memory, "", "memory")] if memory > 0.45 else []),
+        *(_at_most(p, round(1 / factor, 3), "cpu", _PRODUCTS, reached.get(p)) for p, factor in aims.items()),
+        _at_most(wheel, 0.45, "memory", _LEAST, memory),
     )
 
 
@@ -47,7 +53,10 @@ def _case(mode: str, feeds: str, block: int, contenders: tuple[str, ...], *goals
     )
 
 
-_SYNC = _goals({_P18: 5, _P18_TUNED: 3.5, _TORCH: 2.2}, {_P18: 0.5, _TORCH: 0.9, _LIMIT: 2.0}, 0.45)
+_SYNC = (
+    *_goals({_P18: 5, _P18_TUNED: 3.5, _TORCH: 2.2}, {_P18: 0.5, _P18_TUNED: 0.48, _TORCH: 0.9}),
+    _at_most(_LIMIT, 2.0),
+)
 _ASYNC = _goals({_P26: 5, _P26_TUNED: 2}, {_P26: 0.5}, 0.5)
 _GEO = _goals({_P26: 4, _P26_TUNED: 2}, {_P26: 0.35}, 0.75)
 _START = Case(

@@ -15,8 +15,12 @@ _FAST = "the bare kernel itself is not five times as fast as that for certain"
 _MERGES = "repeats are found and added up first, which no peer does"
 
 
-def _faster(against: str, times: float, lacks: str = "") -> Goal:
-    return Goal(contender=_TABLE, against=against, quantity="cpu", at_most=1 / times, lacks=lacks)
+def _faster(against: str, times: float, lacks: str = "", reached: float = 0.0) -> Goal:
+    """So many times as fast; ``reached``: what an aim that lacks something has come to, everywhere."""
+    held = 1 / reached if reached else None
+    return Goal(
+        contender=_TABLE, against=against, quantity="cpu", at_most=1 / times, lacks=lacks, reached=held
+    )
 
 
 def _case(work: str, rows: int, *goals: Goal, repeats: bool = False) -> Case:
@@ -35,15 +39,14 @@ def _case(work: str, rows: int, *goals: Goal, repeats: bool = False) -> Case:
 
 def _cases(rows: int) -> tuple[Case, ...]:
     return (
-        _case("pull", rows, _faster(_BARE, 0.95), _faster(_DICT, 5.0, _FAST), _faster(_DICT, 2.4)),
+        _case("pull", rows, _faster(_BARE, 0.95), _faster(_DICT, 5.0, _FAST, 2.4)),
         _case(
             *("push", rows, _faster(_BARE, 0.9), _faster(_NUMPY, 4.0)),
-            *(_faster(_DICT, 5.0, _FAST), _faster(_DICT, 2.4), _faster(_TORCH, 4.5)),
+            *(_faster(_DICT, 5.0, _FAST, 2.4), _faster(_TORCH, 4.5)),
         ),
         _case(
-            *("push", rows, _faster(_BARE, 0.8, _MERGES), _faster(_NUMPY, 4.0, _MERGES)),
-            *(_faster(_DICT, 5.0, f"{_FAST}; {_MERGES}"), _faster(_TORCH, 4.0, _MERGES)),
-            *(_faster(_BARE, 0.75), _faster(_NUMPY, 3.2), _faster(_DICT, 2.1), _faster(_TORCH, 3.3)),
+            *("push", rows, _faster(_BARE, 0.8, _MERGES, 0.75), _faster(_NUMPY, 4.0, _MERGES, 3.2)),
+            *(_faster(_DICT, 5.0, f"{_FAST}; {_MERGES}", 2.1), _faster(_TORCH, 4.0, _MERGES, 3.3)),
             repeats=True,
         ),
     )

@@ -106,6 +106,22 @@ def test_a_missed_goal_exits_1(run):
     assert "MISSED" in text
 
 
+@pytest.mark.parametrize(
+    ("aim", "reached", "status", "last"),
+    [
+        (0.0, 1e9, 0, "all goals met, but for 1 that are known to be missed"),
+        (0.0, 1e-9, 1, "not all goals met"),
+        (1e9, 1e10, 0, "all goals met; 1 met, no longer lacking"),
+    ],
+)
+def test_a_known_miss_exits_1_below_what_was_reached_and_one_that_is_none_is_told(
+    run, aim, reached, status, last
+):
+    known = replace(goal("second", aim), lacks="a thing", reached=reached)
+    got, document, text = run(known, second=ADDER)
+    assert (got, document["met"], text.splitlines()[-1]) == (status, not status, last)
+
+
 def test_a_missing_peer_is_told_with_how_to_get_it_and_is_no_error(run):
     status, document, text = run(goal("peer", 0.0), needs=("a_module_nobody_has",), peer=ADDER)
     assert status == 0

@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.contest import QUICK, Outcome, Report, disagreements
+from benchmarks.document import document
 from benchmarks.goal import Goal, judge
 from benchmarks.samples import Sample, ratios, spread, take_turns
 from benchmarks.table import duration, outcome_table
@@ -54,23 +55,46 @@ def test_a_goal_is_judged_by_the_median_over_rounds(bound, met):
     assert (verdict.ratio, verdict.met) == (pytest.approx(1.15), met)
 
 
-def test_an_aim_that_is_known_to_be_missed_is_shown_with_the_reason_and_fails_no_run():
-    goals = (
-        Goal(contender="ours", against="peer", quantity="wall", at_most=1.0, lacks="it checks every byte"),
-        Goal(contender="ours", against="peer", quantity="wall", at_most=1.2),
-    )
-    case = Case(name="a case", unit="step", volume=1, volume_unit="step", settings={}, goals=goals)
+@pytest.mark.parametrize(
+    ("bound", "ours", "met", "known", "stale", "shown"),
+    [
+        ("at_most", 1.1, True, 1, 0, "MISSED     ours: {}: 1.10; as is known: it checks every byte"),
+        ("at_most", 1.3, False, 0, 0, "MISSED     ours: {}: 1.30; not even the 1.20 that was reached"),
+        ("at_most", 0.9, True, 0, 1, "met        ours: {}: 0.90; no longer lacking: it checks every byte"),
+        ("at_least", 1.1, True, 1, 0, "MISSED     ours: {}: 0.91; as is known: it checks every byte"),
+        ("at_least", 1.3, False, 0, 0, "MISSED     ours: {}: 0.77; not even the 0.80 that was reached"),
+        ("at_least", 0.9, True, 0, 1, "met        ours: {}: 1.11; no longer lacking: it checks every byte"),
+    ],
+)
+def test_an_aim_that_is_known_to_be_missed_fails_a_run_beyond_what_was_reached_and_is_told_when_met(
+    bound, ours, met, known, stale, shown
+):
+    quantity, reached, words = {
+        "at_most": ("wall", 1.2, "wall time <= 1.00 x peer"),
+        "at_least": ("speed", 0.8, "speed >= 1.00 x peer"),
+    }[bound]
+    aim = {"quantity": quantity, bound: 1.0, "reached": reached, "lacks": "it checks every byte"}
+    goal = Goal(contender="ours", against="peer", **aim)
+    case = Case(name="a case", unit="step", volume=1, volume_unit="step", settings={}, goals=(goal,))
     contenders = (Contender("peer", "a.module"), Contender("ours", "a.module"))
     benchmark = Benchmark(name="one", title="one", contenders=contenders, cases=(case,))
-    for ours, met, known in ((1.1, True, 1), (0.9, True, 0), (1.3, False, 1)):
-        taken = {"peer": samples(1.0), "ours": samples(ours)}
-        verdicts = [judge(goal, taken) for goal in goals]
-        report = Report(benchmark, QUICK, outcomes=[Outcome(case, taken, {}, verdicts)])
-        assert (report.met, report.known_misses) == (met, known)
-        text = outcome_table(report, report.outcomes[0])
-        assert (
-            "MISSED     ours: wall time <= 1.00 x peer: 1.10; as is known: it checks every byte" in text
-        ) == (ours == 1.1)
+    taken = {"peer": samples(1.0), "ours": samples(ours)}
+    counts = dict.fromkeys(taken, 1)
+    report = Report(benchmark, QUICK, outcomes=[Outcome(case, taken, counts, [judge(goal, taken)])])
+    assert (report.met, report.known_misses, report.stale_excuses) == (met, known, stale)
+    text = outcome_table(report, report.outcomes[0])
+    assert shown.format(words) in text.splitlines()[-1]
+    (told,) = document(report, {}, {})["cases"][0]["goals"]
+    assert (told["met"], told["fails"], told["reached"]) == (bool(stale), not met, reached)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"lacks": "why"}, {"reached": 1.2}, {"lacks": "why", "reached": 0.9}, {"lacks": "why", "reached": 1.0}],
+)
+def test_an_excuse_is_not_without_what_was_reached_which_is_less_than_the_aim(words):
+    with pytest.raises(ValueError, match="go together"):
+        Goal(contender="ours", against="peer", quantity="cpu", at_most=1.0, **words)
 
 
 def test_a_goal_against_a_contender_that_is_not_there_is_not_judged():
