@@ -74,7 +74,12 @@ PSERVER = (
     ),
     Row("_pserver.tables.table_room", "_pserver.errors"),
     Row("_pserver.tables.streamed", theirs="numpy"),
-    Row("_pserver.tables.summed_rows", "_engine.kernels.interleaved _pserver.tables.gradient", "numpy"),
+    Row("_pserver.tables.scratch", "_engine.memory", "numpy"),
+    Row(
+        "_pserver.tables.summed_rows",
+        "_engine.kernels.interleaved _pserver.tables.{gradient, scratch}",
+        "numpy",
+    ),
     Row("_pserver.tables.asked_rows", "_pserver.tables.{gradient, summed_rows}", "numpy"),
     Row("_pserver.tables.cut_room"),
     Row("_pserver.tables.frozen", "_pserver.memory.pages _pserver.tables.{cut_room, streamed}", "numpy"),
@@ -87,7 +92,7 @@ PSERVER = (
     ),
     Row(
         "_pserver.tables.packed_table",
-        f"{WIRE} {EXCHANGE} _pserver.tables.{{cut_room, frozen, gradient, live, slots, streamed}} "
+        f"{WIRE} {EXCHANGE} _pserver.tables.{{cut_room, frozen, gradient, live, scratch, slots, streamed}} "
         "_pserver.tables.summed_rows",
         "numpy",
     ),

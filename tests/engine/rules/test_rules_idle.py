@@ -227,3 +227,31 @@ def test_rates_that_never_repeat_are_all_kept_and_forgotten_together():
     rates.forget()
     rates.add(0.5)
     assert [part.tolist() for part in rates.runs] == [[101], [0.5]]
+
+
+class Unread(np.ndarray):
+    """Steps that may be written, and not looked up: those of a large table are in no cache."""
+
+    def __getitem__(self, key: object) -> None:
+        raise AssertionError("nobody looks at it")
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("penalties", [Penalties(), Penalties(l2=0.1)])
+def test_the_steps_of_rows_are_looked_up_only_where_idle_ones_change(name: str, penalties: Penalties):
+    made = rule(RuleSpec(name=name, options=OPTIONS.get(name, {})))
+    generator, index = np.random.default_rng(0), np.array([3, 0, 4])
+    gradient = generator.standard_normal((3, 4), np.float32)
+    seen, last_step = np.array([1, 0, -1, 0, 0, 0]), np.array([1, 0, -1, 0, 0, 0])
+    looks = made.changes_idle_rows(penalties)
+    found = []
+    for steps in (seen, last_step if looks else last_step.view(Unread)):
+        table = np.random.default_rng(1).standard_normal((6, 4), np.float32)
+        slots = [np.full_like(table, 0.25) for _ in made.slots]
+        if steps is seen:
+            made.touch(table, index, gradient, slots, seen[index], 0.1, penalties, 2)
+        else:
+            made.rows(table, index, gradient, slots, steps, 0.1, penalties, 2)
+        found.append([each.tobytes() for each in (table, *slots)])
+    assert found[0] == found[1]
+    assert last_step.tolist() == [2, 0, -1, 2, 2, 0]

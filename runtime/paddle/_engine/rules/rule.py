@@ -108,7 +108,8 @@ class Rule(ABC):
         step's, already times the parameter's own. ``step``: number of updates so far, this one included (the
         first is 1).
         """
-        self.touch(table, index, gradient, slots, last_step[index], learning_rate, penalties, step)
+        seen = last_step[index] if self.changes_idle_rows(penalties) else index  # which nobody looks at
+        self.touch(table, index, gradient, slots, seen, learning_rate, penalties, step)
         last_step[index] = step
 
     def touch(

@@ -19,6 +19,7 @@ from paddle._pserver.tables.cut_room import CutRoom
 from paddle._pserver.tables.frozen import Frozen, Readers
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.live import Live, Lives
+from paddle._pserver.tables.scratch import Scratch
 from paddle._pserver.tables.slots import fill, how, slots_of
 from paddle._pserver.tables.streamed import Array, whole
 
@@ -40,6 +41,7 @@ class PackedTable:
         self._average = average_of(self.values, update.average)
         self._frozen: Readers[Frozen] = Readers()
         self._live = Lives()
+        self._scratch = Scratch()
 
     @property
     def name(self) -> str:
@@ -179,7 +181,7 @@ class PackedTable:
             return
         from paddle._pserver.tables.summed_rows import summed  # numba is loaded only where rows are met
 
-        ids, values = summed(parts)
+        ids, values = summed(parts, self._scratch)
         if scale is not None:
             values = values * scale
         local = self.held.local(ids)
