@@ -96,7 +96,8 @@ def _on_two_threads() -> Iterator[Case]:
 
 BENCHMARK = Benchmark(
     name="models",
-    title="one training step, against the same model fused by hand and in other frameworks",
+    title="one training step, against the same model fused by hand and in other frameworks\n"
+    "aims and known misses are of a Zen 5; docs/benchmarks.md says what to expect of other processors",
     contenders=(
         Contender(ENGINE, "benchmarks.models.engine", own_threads=True),
         Contender(V2, "benchmarks.models.face_v2", own_threads=True),

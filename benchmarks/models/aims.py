@@ -28,11 +28,11 @@ class Miss(NamedTuple):
     lacks: str
 
 
-_GATHERED = "on the way from one thread to two gradients are added up, and rows wait for each other"
+_GATHERED = "one thread adds up what both have, and takes the step of the rows, while the other waits"
 _ROWS = "twenty rows become arrays at every step, and a program hears of three events"
 
 MISSES: Mapping[tuple[str, int, str, str, Quantity], Miss] = {
-    ("ctr", 1, ENGINE, PADDLE, "wall"): Miss(4.97, "products alone take a fifth of its time by nine tenths"),
+    ("ctr", 1, ENGINE, PADDLE, "wall"): Miss(4.97, "products alone take nine tenths of a fifth of its time"),
     ("ctr", 2, ENGINE, TORCH, "wall"): Miss(1.94, _GATHERED),
     ("regression", 1, STATIC, TORCH, "cpu"): Miss(
         3.8, "the engine's own step takes most of a fifth of torch's"
