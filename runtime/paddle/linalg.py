@@ -139,7 +139,7 @@ def matrix_rank(x: Any, tol: float | None = None, hermitian: bool = False, name:
         limit = math.scale(math.max(values, -1, keepdim=True), max(x.shape[-2:]) * 1.1920929e-07)
     else:
         limit = math.scale(math.max(values, -1, keepdim=True), 0.0, float(tol))
-    return math.sum(cast(greater_than(values, limit), "int32"), -1, name=name)
+    return math._reduced("reduce_sum", cast(greater_than(values, limit), "int32"), -1, False, name)
 
 
 def pinv(x: Any, rcond: float = 1e-15, hermitian: bool = False, name: str | None = None) -> Any:

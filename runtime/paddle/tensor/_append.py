@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from paddle import _mode
+from paddle._program.description.dtypes import is_float
 from paddle._program.description.variable import Variable
+from paddle._program.errors import BadArgument
 from paddle._program.writing.layer_helper import LayerHelper
 
 _CALLED = {
@@ -101,9 +103,21 @@ def append_many(
 def variable_of(value: Any, like: Any) -> Any:
     """``value`` itself, or a constant of ``like``'s dtype where it is a number."""
     if isinstance(value, (Number, np.generic)):
-        attrs = {"shape": [1], "value": float(value), "dtype": like.dtype}  # type: ignore[arg-type]
+        shape = [1] if like.shape or not like.has_shape else []  # what has no axes has none beside a number
+        attrs = {"shape": shape, "value": float(value), "dtype": like.dtype}  # type: ignore[arg-type]
         return append("fill_constant", {}, attrs, dtype=like.dtype, stop_gradient=True)
     return value
+
+
+def floats_alone(function: str, **given: Any) -> None:
+    """Refuse whole numbers where ``function`` is made of operators that would take them, and cut what is
+    behind the point. Raises BadArgument, a TypeError, with the argument and its dtype."""
+    for name, x in given.items():
+        if isinstance(x, Variable) and not is_float(x.dtype):
+            raise BadArgument(
+                f"paddle.{function} computes with floats, and {name}, {x.name!r}, is of "
+                f"{x.dtype.name.lower()}: cast it to float32"
+            )
 
 
 def axes_of(axis: Any) -> list[int]:

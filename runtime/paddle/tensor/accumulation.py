@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle.tensor import math
-from paddle.tensor._append import append, append_all, axis_of
+from paddle.tensor._append import append, append_all, axis_of, floats_alone
 from paddle.tensor.manipulation import cast, flatten
 from paddle.tensor.manipulation import slice as part
 from paddle.tensor.tallies import diff
@@ -59,6 +59,7 @@ def _extreme(type: str, x: Any, axis: int | None, dtype: Any, name: str | None) 
 def trapezoid(y: Any, x: Any = None, dx: float | None = None, axis: int = -1, name: str | None = None) -> Any:
     """The area under ``y`` along ``axis``, straight from each point to the next; points lie at ``x``, or
     ``dx`` apart, 1 if None."""
+    floats_alone("trapezoid", y=y, x=x)
     return math.sum(_areas(y, x, dx, axis), axis, name=name)
 
 
@@ -66,6 +67,7 @@ def cumulative_trapezoid(
     y: Any, x: Any = None, dx: float | None = None, axis: int = -1, name: str | None = None
 ) -> Any:
     """The areas up to each point but the first; see ``trapezoid``."""
+    floats_alone("cumulative_trapezoid", y=y, x=x)
     return math.cumsum(_areas(y, x, dx, axis), axis, name=name)
 
 

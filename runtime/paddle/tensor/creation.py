@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle._program.description.dtypes import dtype_of
+from paddle._program.description.dtypes import VarType, dtype_of, is_float
 from paddle._program.description.variable import Variable
 from paddle.tensor._append import append, append_many, sizes_of
 
@@ -99,12 +99,17 @@ def empty_like(x: Any, dtype: Any = None, name: str | None = None) -> Any:
 
 
 def assign(x: Any, output: Any = None) -> Any:
-    """A copy of a tensor, or of numbers that are known now, in ``output`` if there is one."""
+    """A copy of a tensor, or of numbers that are known now, in ``output`` if there is one: of one number that
+    is in no array, a line of one."""
     from paddle._program.description.variable import Variable
 
     if isinstance(x, Variable):
         return append("assign", {"X": x}, into=output)
-    values = np.asarray(x)
+    values = np.asarray([x] if isinstance(x, (bool, int, float)) else x)
+    return _assigned(values, output)
+
+
+def _assigned(values: np.ndarray, output: Any = None) -> Any:
     if values.dtype == np.float64:
         values = values.astype(np.float32)
     kind = _kind(values.dtype)
@@ -118,7 +123,7 @@ def _known(values: np.ndarray, dtype: Any) -> Any:
     """A tensor of numbers that follow from the arguments alone."""
     from paddle.tensor.manipulation import cast
 
-    found = assign(values)
+    found = _assigned(values)
     return found if dtype is None or found.dtype == _kind(dtype) else cast(found, dtype)
 
 
@@ -127,13 +132,19 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     Variable of one."""
     first, last = (0, start) if end is None else (start, end)
     if any(isinstance(number, Variable) for number in (first, last, step)):
-        is_whole = not any(isinstance(number, float) for number in (first, last, step))
+        is_whole = all(_is_whole(number) for number in (first, last, step))
         kind = dtype_of("int64") if dtype is None and is_whole else _kind(dtype)
         told = {"Start": (first, kind), "End": (last, kind), "Step": (step, kind)}
         return append("range", _numbers(told), {}, dtype=kind, stop_gradient=True, name=name)
     whole = all(isinstance(number, int) for number in (first, last, step))
     values = np.arange(first, last, step, np.int64 if whole else np.float32)
     return _known(values, dtype)
+
+
+def _is_whole(number: Any) -> bool:
+    if isinstance(number, Variable):
+        return not is_float(number.dtype) and number.dtype != VarType.BOOL
+    return not isinstance(number, float)
 
 
 def _numbers(told: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
@@ -170,7 +181,13 @@ def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bo
     """A tensor of numbers that are known now, or a copy of one. ``place`` is taken, and changes nothing."""
     from paddle.tensor.manipulation import cast
 
-    found = assign(data)
+    if isinstance(data, Variable):
+        found = assign(data)
+    else:
+        values = np.asarray(data)
+        found = _assigned(values)
+        if dtype is None and isinstance(data, (np.ndarray, np.generic)):  # numbers of Python's have none
+            dtype = values.dtype
     if dtype is not None and found.dtype != _kind(dtype):
         found = cast(found, dtype)
     found.stop_gradient = stop_gradient

@@ -11,7 +11,7 @@ from typing import Any
 
 from paddle._absent import NotInThisRelease
 from paddle.tensor import math
-from paddle.tensor._append import append, variable_of
+from paddle.tensor._append import append, floats_alone, variable_of
 from paddle.tensor.creation import full, full_like, ones_like
 from paddle.tensor.logic import greater_than
 from paddle.tensor.manipulation import cast, concat, transpose, unsqueeze
@@ -126,6 +126,7 @@ def _in_size(x: Any, axis: int, size: int) -> Any:
 
 def renorm(x: Any, p: float, axis: int, max_norm: float) -> Any:
     """x with each slice along ``axis`` whose ``p``-norm is above ``max_norm`` made that long."""
+    floats_alone("renorm", x=x)
     rank = len(x.shape)
     axis %= rank
     others = [at for at in range(rank) if at != axis]

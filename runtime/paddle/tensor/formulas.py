@@ -11,7 +11,7 @@ from typing import Any
 
 from paddle._program.description.dtypes import is_float
 from paddle.tensor import math
-from paddle.tensor._append import variable_of
+from paddle.tensor._append import floats_alone, variable_of
 from paddle.tensor.creation import full_like
 from paddle.tensor.logic import (
     equal,
@@ -61,12 +61,14 @@ def atanh(x: Any, name: str | None = None) -> Any:
 
 
 def trunc(input: Any, name: str | None = None) -> Any:
-    """x without what is behind the point."""
+    """x without what is behind the point; whole numbers as they are."""
+    if not is_float(input.dtype):
+        return math.scale(input, 1.0, name=name)
     return math.multiply(math.sign(input), math.floor(math.abs(input)), name)
 
 
 def frac(x: Any, name: str | None = None) -> Any:
-    """What is behind the point, with x's sign."""
+    """What is behind the point, with x's sign; 0 of whole numbers."""
     whole = trunc(x)
     whole.stop_gradient = True
     return math.subtract(x, whole, name)
@@ -88,11 +90,13 @@ def _floating(x: Any) -> Any:
 
 def lerp(x: Any, y: Any, weight: Any, name: str | None = None) -> Any:
     """x + weight * (y - x); ``weight`` is a number or a tensor."""
+    floats_alone("lerp", x=x, y=y, weight=weight)
     return math.add(x, math.multiply(variable_of(weight, x), math.subtract(y, x)), name)
 
 
 def logit(x: Any, eps: float | None = None, name: str | None = None) -> Any:
     """log(x / (1 - x)), x held ``eps`` away from 0 and 1; without eps it is nan beyond them."""
+    floats_alone("logit", x=x)
     held = x if eps is None else math.clip(x, eps, 1 - eps)
     return math.subtract(math.log(held), math.log(math.scale(held, -1.0, 1.0)), name)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle.tensor._append import append
-from paddle.tensor.math import abs, max, min, multiply, pow, sign, sqrt, square, subtract, sum
+from paddle.tensor._append import append, floats_alone
+from paddle.tensor.math import _reduced, abs, max, min, multiply, pow, sign, sqrt, square, subtract, sum
 
 __all__ = ["bmm", "dist", "dot", "matmul", "mm", "mv", "norm"]
 
@@ -38,12 +38,16 @@ def mv(x: Any, vec: Any, name: str | None = None) -> Any:
 
 
 def dot(x: Any, y: Any, name: str | None = None) -> Any:
-    """The inner products along the last axis: one of two lines, one for each row of two matrices."""
-    return sum(multiply(x, y), -1, keepdim=len(x.shape) == 1, name=name)
+    """The inner products along the last axis: one of two lines, one for each row of two matrices; in the
+    dtype of ``x``."""
+    both = multiply(x, y)
+    return _reduced("reduce_sum", both, -1, len(x.shape) == 1, name)
 
 
 def norm(x: Any, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: str | None = None) -> Any:
     """The ``p`` norm along ``axis``, of all elements if None. "fro" is that of 2; 0 counts what is not 0."""
+    if not isinstance(p, str) and p not in (0, 1, 2, float("inf"), float("-inf")):
+        floats_alone("norm", x=x)
     if p in ("fro", 2):
         return sqrt(sum(square(x), axis, keepdim=keepdim), name=name)
     if p == float("inf"):

@@ -56,8 +56,13 @@ def logical_not(x: Any, out: Any = None, name: str | None = None) -> Any:
 
 
 def equal_all(x: Any, y: Any, name: str | None = None) -> Any:
-    """Whether all elements are equal."""
+    """Whether x and y are of one shape, and all elements are equal."""
+    from paddle.tensor.creation import full
     from paddle.tensor.math import all
+
+    pairs = zip(x.shape, y.shape, strict=False)
+    if len(x.shape) != len(y.shape) or any(a != b and min(a, b) >= 0 for a, b in pairs):
+        return full([1], False, "bool")
 
     return all(equal(x, y), name=name)
 

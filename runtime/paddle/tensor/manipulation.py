@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from paddle._program.description.dtypes import dtype_of
 from paddle._program.description.variable import Variable
 from paddle.tensor._append import append, append_all, append_many, axes_of, sizes_of
 
@@ -266,6 +267,7 @@ def unique(
         "return_counts": return_counts,
         "axis": [] if axis is None else [axis],
         "is_sorted": True,
+        "dtype": int(dtype_of(dtype)),
     }
     slots = ("Out", "Indices", "Index", "Counts")
     kinds = dict.fromkeys(slots[1:], dtype)

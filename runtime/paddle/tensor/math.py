@@ -239,7 +239,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | N
     if len(x.shape) != 2 or -1 in x.shape:
         from paddle.tensor.diagonals import diagonal
 
-        return sum(diagonal(x, offset, axis1, axis2), -1, name=name)
+        return _reduced("reduce_sum", diagonal(x, offset, axis1, axis2), -1, False, name)
     attrs = {"offset": offset, "axis1": axis1, "axis2": axis2}
     return append("trace", {"Input": x}, attrs, name=name)
 

@@ -18,10 +18,14 @@ __all__ = [
 
 def _extreme(type: str, x: Any, axis: int | None, keepdim: bool, dtype: Any, name: str | None) -> Any:
     from paddle._program.description.dtypes import dtype_of as of
+    from paddle.tensor.manipulation import reshape
 
     kind = of(dtype)
     attrs = {"axis": 0 if axis is None else axis, "flatten": axis is None, "keepdims": keepdim}
-    return append(type, {"X": x}, {**attrs, "dtype": kind}, dtype=kind, stop_gradient=True, name=name)
+    found = append(type, {"X": x}, {**attrs, "dtype": kind}, dtype=kind, stop_gradient=True, name=name)
+    if axis is None and keepdim and len(x.shape) > 1:
+        return reshape(found, [1] * len(x.shape))
+    return found
 
 
 def argmax(
@@ -71,12 +75,23 @@ def topk(
 
 
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """x where ``condition`` holds and y elsewhere; without both as ``nonzero(condition, as_tuple=True)``."""
+    """x where ``condition`` holds and y elsewhere, tensors or numbers (of these int64 or float64 is made);
+    without both as ``nonzero(condition, as_tuple=True)``."""
     if x is None and y is None:
         return nonzero(condition, as_tuple=True)
     if x is None or y is None:
         raise ValueError("where takes both x and y, or neither")
+    x, y = _tensor(x), _tensor(y)
     return append("where", {"Condition": condition, "X": x, "Y": y}, dtype=x.dtype, name=name)
+
+
+def _tensor(given: Any) -> Any:
+    """A tensor as it is; a number as a line of one, of the dtype that Python's own have."""
+    if not isinstance(given, (bool, int, float)):
+        return given
+    from paddle.tensor.creation import full
+
+    return full([1], given, "float64" if isinstance(given, float) else "int64")
 
 
 def nonzero(x: Any, as_tuple: bool = False) -> Any:

@@ -10,7 +10,7 @@ from math import log, pi
 from typing import Any
 
 from paddle.tensor import math
-from paddle.tensor._append import append
+from paddle.tensor._append import append, floats_alone
 from paddle.tensor.creation import full_like, zeros_like
 from paddle.tensor.logic import less_than
 from paddle.tensor.search import where
@@ -49,6 +49,7 @@ def multigammaln(x: Any, p: int, name: str | None = None) -> Any:
     """The logarithm of the gamma function of ``p`` dimensions; x is above (p - 1) / 2."""
     if p < 1:
         raise ValueError(f"p of paddle.multigammaln is 1 or more, not {p!r}")
+    floats_alone("multigammaln", x=x)
     terms = [lgamma(math.scale(x, 1.0, -at / 2)) for at in range(p)]
     return math.scale(math.add_n(terms), 1.0, p * (p - 1) / 4 * log(pi), name=name)
 
@@ -94,6 +95,7 @@ def sgn(x: Any, name: str | None = None) -> Any:
 
 def angle(x: Any, name: str | None = None) -> Any:
     """0, and pi of what is below 0: nothing is complex in this release."""
+    floats_alone("angle", x=x)
     return where(less_than(x, zeros_like(x)), full_like(x, pi), zeros_like(x), name)
 
 

@@ -31,9 +31,10 @@ def var(
     moved = square(subtract(x, middle))
     if not unbiased:
         return mean(moved, axis, keepdim, name)
-    sizes = [x.shape[one] for one in (range(len(x.shape)) if axis is None else axes_of(axis))]
+    every_axis = axis is None or (isinstance(axis, (list, tuple)) and not len(axis))
+    sizes = [x.shape[one] for one in (range(len(x.shape)) if every_axis else axes_of(axis))]
     every = sum(moved, axis, keepdim=keepdim)
-    if min(sizes) >= 0:
+    if min(sizes, default=0) >= 0:
         return scale(every, 1.0 / max(prod(sizes) - 1, 1), name=name)
     count = divide(*(cast(numel(each), x.dtype) for each in (x, middle)))
     return divide(every, clip(scale(count, bias=-1.0), min=1.0), name)

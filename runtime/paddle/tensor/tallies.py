@@ -10,7 +10,7 @@ from typing import Any
 
 from paddle._program.description.dtypes import is_float
 from paddle.tensor import math
-from paddle.tensor._append import append_all, axes_of, axis_of
+from paddle.tensor._append import append_all, axes_of, axis_of, floats_alone
 from paddle.tensor.creation import full_like, zeros_like
 from paddle.tensor.linalg import matmul
 from paddle.tensor.logic import equal, not_equal
@@ -37,6 +37,8 @@ def amin(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = Non
 
 def _shared(extreme: Any, x: Any, axis: Any, keepdim: bool, name: str | None) -> Any:
     """The value is the extreme's own; the gradient is that of the mean of those that are it."""
+    if not is_float(x.dtype):
+        return extreme(x, axis, keepdim, name)
     found = extreme(x, axis, True)
     found.stop_gradient = True
     is_it = cast(equal(x, found), x.dtype)
@@ -61,6 +63,7 @@ def nansum(
 
 def nanmean(x: Any, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Any:
     """The mean of those that are not nan."""
+    floats_alone("nanmean", x=x)
     count = math.sum(cast(equal(x, x), x.dtype), axis, keepdim=keepdim)
     count.stop_gradient = True
     return math.divide(nansum(x, axis, keepdim=keepdim), count, name)
@@ -173,6 +176,7 @@ def outer(x: Any, y: Any, name: str | None = None) -> Any:
 
 def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: str | None = None) -> Any:
     """beta * input + alpha * x @ y."""
+    floats_alone("addmm", input=input, x=x, y=y)
     return math.add(math.scale(input, beta), math.scale(matmul(x, y), alpha), name)
 
 

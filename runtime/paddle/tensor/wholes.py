@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from paddle._program.description.dtypes import VarType
 from paddle.tensor import math
 from paddle.tensor._append import append
 from paddle.tensor.creation import full_like, ones_like, zeros_like
@@ -34,9 +35,10 @@ def lcm(x: Any, y: Any, name: str | None = None) -> Any:
 
 
 def ldexp(x: Any, y: Any, name: str | None = None) -> Any:
-    """x * 2 ** y."""
-    power = cast(y, "float32")
-    return math.multiply(cast(x, "float32"), math.pow(full_like(power, 2.0), power), name)
+    """x * 2 ** y: a float64 where one of them is, and a float32 otherwise."""
+    kind = "float64" if VarType.FP64 in (x.dtype, y.dtype) else "float32"
+    power = cast(y, kind)
+    return math.multiply(cast(x, kind), math.pow(full_like(power, 2.0), power), name)
 
 
 def frexp(x: Any, name: str | None = None) -> tuple[Any, Any]:

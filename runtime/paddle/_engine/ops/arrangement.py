@@ -189,7 +189,7 @@ def _size_shape(forms: Forms) -> Mapping[str, Form]:
 
 
 def _sizes(call: Call) -> Steps:
-    yield partial(np.copyto, call["Out"], call["X"].shape)
+    yield partial(np.copyto, call["Out"], np.array(call["X"].shape, np.int64))
 
 
 ROWS = (

@@ -237,5 +237,6 @@ def _binary(type: str, x: Any, y: Any, dtype: Any = None) -> Any:
 
 
 def _constant(like: Any, value: Any) -> Any:
-    attrs = {"shape": [1], "value": float(value), "dtype": int(like.dtype)}
+    shape = [1] if like.shape or not like.has_shape else []  # what has no axes has none beside a number
+    attrs = {"shape": shape, "value": float(value), "dtype": int(like.dtype)}
     return append(like, "fill_constant", {}, attrs, like.dtype)

@@ -13,6 +13,7 @@ from paddle._program.errors import BadProgram, NoSequences
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import has_row, row
 from paddle._program.lowering.updates import UPDATES
+from paddle._program.lowering.floats import refuse_whole_numbers
 
 _STAND_INS = (5040, 10080)
 """Sizes that can be parted in many ways, for those that nobody knows yet."""
@@ -25,6 +26,7 @@ def infer(op: Operator) -> None:
         return
     if any(_waits_for_a_feed(op.block._find_var_recursive(name)) for name in op.input_arg_names):
         return
+    refuse_whole_numbers(op)
     found = row(op.type)
     if found.infer is not None:
         found.infer(op)

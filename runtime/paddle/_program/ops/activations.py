@@ -130,6 +130,8 @@ def over_last(
 ) -> EngineVariable:
     """``apply``, which works along the last axis, along another one."""
     rank = len(x.shape)
+    if not rank:  # one number has a line of its own
+        return low.op("reshape", {"shape": ()}, X=apply(low.op("reshape", {"shape": (1,)}, X=x)))
     if axis % rank == rank - 1:
         return apply(x)
     order = [each for each in range(rank) if each != axis % rank] + [axis % rank]

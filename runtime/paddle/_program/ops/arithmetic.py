@@ -54,9 +54,9 @@ def as_float(low: Lowering, x: EngineVariable) -> EngineVariable:
 
 
 def number(low: Lowering, value: float, like: EngineVariable) -> EngineVariable:
-    """One number, of the dtype of another array."""
+    """One number, of the dtype of another array, which keeps its shape beside it: no axes, where it has none."""
     told = value if like.dtype == "float32" else int(value)
-    return low.op("fill_constant", {"shape": (1,), "value": told, "dtype": like.dtype})
+    return low.op("fill_constant", {"shape": (1,) if like.shape else (), "value": told, "dtype": like.dtype})
 
 
 def along(low: Lowering, x: EngineVariable, scale: float, bias: float = 0.0) -> EngineVariable:

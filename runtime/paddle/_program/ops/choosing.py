@@ -194,7 +194,7 @@ def _of_values(op: Operator) -> None:
         for name in op.output(slot):
             described = op.block._var_recursive(name)
             described.shape = (-1,)
-            described.dtype = source.dtype if slot == "Out" else VarType.INT64
+            described.dtype = source.dtype if slot == "Out" else op.attrs.get("dtype", VarType.INT64)
             if axis and slot == "Out":
                 at = axis[0] % len(source.shape)
                 described.shape = (*source.shape[:at], -1, *source.shape[at + 1 :])

@@ -33,6 +33,8 @@ _PLACES = ("input_dim_idx", "output_dim_idx")
 def _fill_like(low: Lowering, op: Operator) -> None:
     """Of sequences the size of the batch is how many there are."""
     told, like = _told(op, "value", *_PLACES), low.input(op, "Input")
+    if dtype_of(op.attr("dtype")) == VarType.BOOL:
+        told["value"] = float(bool(told["value"]))
     x: EngineVariable = like.variable
     if like.runs and told["input_dim_idx"] == 0:
         x = low.op("sequence_lengths", Offsets=like.runs[-1])
@@ -92,6 +94,8 @@ def _fill_any_like(low: Lowering, op: Operator) -> None:
     if kind is not None and engine_dtype(kind) != x.dtype:
         x = low.op("cast", {"dtype": engine_dtype(kind)}, X=x)
     value = op.attr("value") if x.dtype == "float32" else int(op.attr("value"))
+    if (low.described(op, "X").dtype if kind is None else kind) == VarType.BOOL:
+        value = int(bool(value))
     low.give(op, "Out", low.op("fill_any_like", {"value": value}, X=x), dtype=kind)
 
 

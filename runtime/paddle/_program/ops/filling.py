@@ -16,12 +16,13 @@ from paddle._program.running.host import Host
 @lowers("fill_constant", shape=(1,), value=0.0, dtype=int(VarType.FP32))
 def _fill_constant(low: Lowering, op: Operator) -> None:
     kind = dtype_of(op.attr("dtype"))
-    attrs = {"value": op.attr("value"), "dtype": engine_dtype(kind)}
+    value = bool(op.attr("value")) if kind == VarType.BOOL else op.attr("value")
+    attrs = {"value": float(value), "dtype": engine_dtype(kind)}
     whole = shaped_like(op)
     sizes = [] if whole is not None else sizes_given(low, op)
     dynamic = [place for place, size in enumerate(sizes) if not isinstance(size, int)]
     if whole is not None:
-        out = low.op("fill_any_like", {"value": op.attr("value")}, X=low.value(whole).variable)
+        out = low.op("fill_any_like", {"value": value}, X=low.value(whole).variable)
         out = out if out.dtype == attrs["dtype"] else low.op("cast", {"dtype": attrs["dtype"]}, X=out)
     elif not dynamic:
         out = low.op("fill_constant", {**attrs, "shape": tuple(sizes)})

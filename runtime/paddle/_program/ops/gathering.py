@@ -28,8 +28,13 @@ def from_zero(axis: int, x: EngineVariable) -> int:
 @lowers("gather", axis=0, overwrite=True)
 def _gather(low: Lowering, op: Operator) -> None:
     x, index = low.input(op, "X").variable, low.input(op, "Index")
-    axis = from_zero(_axis(op), x)
-    out = low.op("gather", {"axis": axis}, X=x, Index=index.variable)
+    axis, wanted = from_zero(_axis(op), x), index.variable
+    if not wanted.shape:  # what one index names has no axis of its own
+        line = low.op("reshape", {"shape": (1,)}, X=wanted)
+        found = low.op("gather", {"axis": axis}, X=x, Index=line)
+        low.give(op, "Out", low.op("squeeze", {"axes": (axis,)}, X=found), ())
+        return
+    out = low.op("gather", {"axis": axis}, X=x, Index=wanted)
     low.give(op, "Out", out, () if axis == 0 else None)
 
 
@@ -135,7 +140,7 @@ def _best(low: Lowering, op: Operator, count: int, falls: bool) -> None:
 @lowers("arg_max", "arg_min", axis=-1, dtype=int(VarType.INT64), keepdims=False, flatten=False)
 def _arg_max(low: Lowering, op: Operator) -> None:
     x, axis = low.input(op, "X").variable, int(op.attr("axis"))
-    if op.attr("flatten"):
+    if op.attr("flatten") or not x.shape:
         x, axis = low.op("reshape", {"shape": (-1,)}, X=x), 0
     told = op.attr("dtype")
     kind = VarType.INT64 if told is None or told == -1 else dtype_of(told)

@@ -11,6 +11,7 @@ from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import lowers
+from paddle._program.ops.arithmetic import as_float
 from paddle._program.ops.layouts import as_told, channels_first
 from paddle._program.ops.sizes import anything, known_sizes
 
@@ -157,6 +158,8 @@ def _pool_with_index(low: Lowering, op: Operator) -> None:
 )
 def _interpolate(low: Lowering, op: Operator) -> None:
     x = channels_first(low, op, low.input(op, "X").variable, "data_layout")
+    is_bytes = x.dtype == "int64" and op.type.startswith("bilinear")
+    x = as_float(low, x) if is_bytes else x
     size = _size(low, op, x.shape)
     if size is None:
         out = anything(low, (*x.shape[:2], -1, -1), x.dtype)
@@ -168,7 +171,9 @@ def _interpolate(low: Lowering, op: Operator) -> None:
         "align_corners": bool(op.attr("align_corners")),
         "align_mode": int(op.attr("align_mode")),
     }
-    low.give(op, "Out", as_told(low, op, low.op("bilinear_interp", told, X=x), "data_layout"))
+    out = low.op("bilinear_interp", told, X=x)
+    out = low.op("cast", {"dtype": "int64"}, X=out) if is_bytes else out
+    low.give(op, "Out", as_told(low, op, out, "data_layout"))
 
 
 def _size(low: Lowering, op: Operator, shape: Sequence[int]) -> tuple[int, ...] | None:

@@ -44,9 +44,12 @@ def _takes_rows(op: Operator, x: EngineVariable) -> bool:
 @lowers("reduce_all", "reduce_any", **_AXES)
 def _of_truths(low: Lowering, op: Operator) -> None:
     x = low.input(op, "X").variable
-    truths = low.op("not_equal", X=x, Y=number(low, 0, x))
-    type = "reduce_min" if op.type == "reduce_all" else "reduce_max"
-    _give(low, op, low.op(type, _told(op, x), X=truths), VarType.BOOL)
+    truths, told = low.op("not_equal", X=x, Y=number(low, 0, x)), _told(op, x)
+    if op.type == "reduce_all":  # of nothing it is true
+        _give(low, op, low.op("reduce_prod", told, X=truths), VarType.BOOL)
+        return
+    count = low.op("reduce_sum", told, X=truths)
+    _give(low, op, low.op("greater_than", X=count, Y=number(low, 0, count)), VarType.BOOL)
 
 
 @lowers("logsumexp", axis=(0,), keepdim=False, reduce_all=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from paddle._engine.program import Variable as EngineVariable
@@ -25,8 +26,8 @@ def _reshape(low: Lowering, op: Operator) -> None:
         _give_kept(low, op, _open_shape(low, op, x, told) if low.infers else in_sizes(low, op, x, told))
         return
     wanted = tuple(int(size) for size in told if isinstance(size, int))
-    if not wanted:
-        raise BadProgram(f"operator {op.type!r} is told no shape")
+    if not wanted and math.prod(x.shape) != 1:
+        raise BadProgram(f"operator {op.type!r} is told no shape, and X is {list(x.shape)}, not one number")
     if wanted.count(-1) > 1:
         raise BadProgram(f"operator {op.type!r}: shape {list(wanted)} leaves more than one size open")
     _give_kept(low, op, low.op("reshape", {"shape": _settled(x.shape, wanted)}, X=x))
@@ -85,6 +86,9 @@ def _flatten(low: Lowering, op: Operator) -> None:
 @lowers("flatten_contiguous_range", start_axis=1, stop_axis=-1)
 def _flatten_range(low: Lowering, op: Operator) -> None:
     x = low.input(op, "X").variable
+    if not x.shape:  # one number is a line of one
+        _give_kept(low, op, low.op("reshape", {"shape": (1,)}, X=x))
+        return
     start, stop = (op.attr(name) % len(x.shape) for name in ("start_axis", "stop_axis"))
     _give_kept(low, op, low.op("flatten", {"start": start, "stop": stop + 1}, X=x))
 

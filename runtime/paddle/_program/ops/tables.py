@@ -29,7 +29,12 @@ def _lookup_table(low: Lowering, op: Operator) -> None:
 
 @lowers("lookup_table_v2", **_TOLD)
 def _lookup_table_v2(low: Lowering, op: Operator) -> None:
-    _look_up(low, op, _column(low, low.input(op, "Ids").variable))
+    ids = low.input(op, "Ids").variable
+    if not ids.shape:  # the row of one id has no axis of ids
+        row = _found(low, op, low.op("reshape", {"shape": (1,)}, X=ids))
+        low.give(op, "Out", low.op("squeeze", {"axes": (0,)}, X=row), ())
+        return
+    _look_up(low, op, _column(low, ids))
 
 
 def _column(low: Lowering, ids: EngineVariable) -> EngineVariable:
@@ -39,6 +44,10 @@ def _column(low: Lowering, ids: EngineVariable) -> EngineVariable:
 
 
 def _look_up(low: Lowering, op: Operator, ids: EngineVariable) -> None:
+    low.give(op, "Out", _found(low, op, ids), low.input(op, "Ids").runs)
+
+
+def _found(low: Lowering, op: Operator, ids: EngineVariable) -> EngineVariable:
     """Rows of the table; of ``padding_idx``, zeros, through which nothing comes back."""
     table, padding = low.input(op, "W").variable, int(op.attr("padding_idx"))
     out = low.op("lookup_table", {"is_sparse": bool(op.attr("is_sparse"))}, W=table, Ids=ids)
@@ -48,7 +57,7 @@ def _look_up(low: Lowering, op: Operator, ids: EngineVariable) -> None:
         if len(ids.shape) == 1:
             kept = low.op("unsqueeze", {"axes": (1,)}, X=kept)
         out = low.op("elementwise_mul", X=out, Y=kept)
-    low.give(op, "Out", out, low.input(op, "Ids").runs)
+    return out
 
 
 def _described(op: Operator) -> None:

@@ -9,7 +9,7 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import hosts, lowers
-from paddle._program.ops.arithmetic import as_float, pair
+from paddle._program.ops.arithmetic import as_float, number, pair
 from paddle._program.running.host import Host
 
 
@@ -42,12 +42,14 @@ def _examined(low: Lowering, op: Operator) -> EngineVariable:
 
 @lowers("isfinite")
 def _all_finite(low: Lowering, op: Operator) -> None:
-    low.give(op, "Out", low.op("reduce_min", X=_examined(low, op)), (), dtype=VarType.BOOL)
+    low.give(op, "Out", low.op("reduce_prod", X=_examined(low, op)), (), dtype=VarType.BOOL)
 
 
 @lowers("isinf", "isnan")
 def _any(low: Lowering, op: Operator) -> None:
-    low.give(op, "Out", low.op("reduce_max", X=_examined(low, op)), (), dtype=VarType.BOOL)
+    count = low.op("reduce_sum", X=_examined(low, op))
+    is_so = low.op("greater_than", X=count, Y=number(low, 0, count))
+    low.give(op, "Out", is_so, (), dtype=VarType.BOOL)
 
 
 @lowers("isfinite_v2", "isinf_v2", "isnan_v2")
@@ -58,7 +60,7 @@ def _each(low: Lowering, op: Operator) -> None:
 @lowers("equal_all")
 def _equal_all(low: Lowering, op: Operator) -> None:
     x, y = pair(low, op)
-    low.give(op, "Out", low.op("reduce_min", X=low.op("equal", X=x, Y=y)), (), dtype=VarType.BOOL)
+    low.give(op, "Out", low.op("reduce_prod", X=low.op("equal", X=x, Y=y)), (), dtype=VarType.BOOL)
 
 
 @lowers("where")

@@ -107,7 +107,7 @@ def cross_entropy(
     mean is by them, and over labels other than ``ignore_index``. ``label_smoothing``: the part of a label
     that all classes share.
     """
-    from paddle.tensor.manipulation import unsqueeze
+    from paddle.tensor.manipulation import squeeze, unsqueeze
 
     if label_smoothing > 0.0:
         label, soft_label = _smoothed(input, label, axis, label_smoothing), True
@@ -118,6 +118,9 @@ def cross_entropy(
     else:
         attrs = {"soft_label": soft_label, "ignore_index": ignore_index}
         loss = append("cross_entropy", {"X": input, "Label": whole}, attrs, outputs=("Y",))
+    if reduction == "none" and hard and len(label.shape) < len(input.shape):
+        loss = squeeze(loss, axis)
+        whole = squeeze(whole, axis)
     if weight is None and (soft_label or ignore_index < 0):
         return reduced(loss, reduction, name)
     weights = _of_shares(weight, whole, axis) if soft_label else _weights(weight, whole, ignore_index)

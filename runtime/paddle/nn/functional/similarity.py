@@ -13,6 +13,7 @@ from paddle.nn.functional.activation import log_sigmoid, sigmoid
 from paddle.nn.functional.input import one_hot
 from paddle.nn.functional.loss import binary_cross_entropy_with_logits, reduced, softmax_with_cross_entropy
 from paddle.tensor import math
+from paddle.tensor._append import floats_alone
 from paddle.tensor.creation import full_like, zeros_like
 from paddle.tensor.einsum import einsum
 from paddle.tensor.linalg import matmul, norm
@@ -183,6 +184,7 @@ def gaussian_nll_loss(
 ) -> Any:
     """(log(variance) + (input - label) ** 2 / variance) / 2, and log(2 pi) / 2 where ``full``. A variance
     counts as ``epsilon`` at least, and its gradient goes on as if it had not been raised."""
+    floats_alone("nn.functional.gaussian_nll_loss", input=input, label=label, variance=variance)
     raised = math.subtract(math.maximum(variance, full_like(variance, epsilon)), variance)
     raised.stop_gradient = True
     spread = math.add(variance, raised)

@@ -143,7 +143,7 @@ def _hard_swish_slope(x: Array, a: Attrs) -> Array:
 
 def _leaky_relu(x: Array, a: Attrs) -> Array:
     """By the greater of two, which is far quicker than by a choice where the line is below."""
-    line = a["alpha"] * x
+    line = np.asarray(a["alpha"] * x)
     return np.maximum(x, line, out=line) if 0 < a["alpha"] <= 1 else np.where(x > 0, x, line)
 
 

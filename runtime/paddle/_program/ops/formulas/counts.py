@@ -44,10 +44,11 @@ def _tally(told: Attrs, x: np.ndarray, weights: np.ndarray | None) -> np.ndarray
 
 
 def _tally_dtype(op: Any) -> Any:
+    """A count, or a sum of weights: in float64, where these are whole."""
     if not op.inputs.get("Weights"):
-        return op.block._var_recursive(op.input("X")[0]).dtype
+        return VarType.INT64
     weights = op.block._var_recursive(op.input("Weights")[0]).dtype
-    return weights if is_float(weights) else VarType.INT64
+    return weights if is_float(weights) else VarType.FP64
 
 
 Formula(

@@ -103,7 +103,7 @@ class Formula:
             listed = found if slot.endswith("*") else [found]
             for at, each in enumerate(listed or ()):
                 if each is not None:
-                    done.add(slopes, slot.rstrip("?*"), np.ascontiguousarray(each, dtype=np.float32), at)
+                    done.add(slopes, slot.rstrip("?*"), np.asarray(each, np.float32, order="C"), at)
 
 
 def _shapes(given: Any) -> Any:
@@ -116,7 +116,7 @@ def _kept(value: np.ndarray, described: Any) -> np.ndarray:
     """As arrays are kept while a program runs: in single precision, 64 bits or as truths."""
     if described.dtype == VarType.BOOL:
         return value.astype(bool)
-    return np.ascontiguousarray(value, dtype=np.float32 if is_float(described.dtype) else np.int64)
+    return np.asarray(value, np.float32 if is_float(described.dtype) else np.int64, order="C")
 
 
 def unbroadcast(slope: np.ndarray, shape: Shape) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle._program.description.dtypes import VarType, is_float
 from paddle._program.ops.formulas.formula import Formula, broadcast, unbroadcast
 
 _gamma = np.vectorize(
@@ -162,6 +163,12 @@ def _angle_back(told: Any, arrays: Any, outs: Any, came: Any) -> list[Any]:
     return [unbroadcast(each, of.shape) for each, of in zip(found, arrays, strict=True)]
 
 
+def _angle_dtype(op: Any) -> Any:
+    """Of whole numbers float64, as the original's."""
+    given = op.block._var_recursive(op.input("X1")[0]).dtype
+    return given if is_float(given) else VarType.FP64
+
+
 Formula(
     "atan2",
     "X1 X2",
@@ -169,6 +176,7 @@ Formula(
     lambda told, up, right: np.arctan2(up, right),
     _angle_back,
     lambda told, up, right: broadcast(up, right),
+    dtypes={"Out": _angle_dtype},
 ).register()
 Formula(
     "nextafter",
