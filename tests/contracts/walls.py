@@ -134,7 +134,7 @@ TABLE = (
     Row("{geometric, linalg}", "_absent _program.description tensor"),
     Row("incubate", "_absent _program.moving fluid.contrib.layers nn.functional tensor"),
     Row("incubate.{__init__, distributed}", "_absent _aliases", "importlib"),
-    Row("tensor", "tensor _absent _mode _program.{description, writing} framework", "numpy"),
+    Row("tensor", "tensor _absent _mode _program.{description, errors, writing} framework", "numpy"),
     Row("tensor.__init__", "_homes tensor.einsum", "importlib"),
     Row(
         "tensor.methods", "tensor _absent _program.{description, running.lod_tensor, running.scope}", "numpy"

@@ -71,7 +71,11 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None 
     tensor = std if isinstance(mean, (int, float)) else mean
     from paddle.tensor.math import add, multiply
 
-    return add(multiply(gaussian(tensor.shape, dtype=tensor.dtype), std), scale(mean) if mean is tensor else mean, name)
+    return add(
+        multiply(gaussian(tensor.shape, dtype=tensor.dtype), std),
+        scale(mean) if mean is tensor else mean,
+        name,
+    )
 
 
 def randint(

@@ -1,8 +1,8 @@
-"""Which slots of operators take floats alone: operators that no release of the original has for whole numbers.
+"""Which slots of operators take floats alone: operators that the original has for no whole numbers.
 
-One table for all of them; a row of an operator need not look at it. What gives right numbers of whole ones is
-not here, though the original may refuse it. It must never know how an operator is computed. Guarantee: what is
-refused is so while the program is written, by operator, slot, dtype and what to do.
+One table for all of them; a row of an operator need not look at it. What gives right numbers of whole ones
+is not here, though the original may refuse it. It must never know how an operator is computed. Guarantee:
+what is refused is so while the program is written, by operator, slot, dtype and what to do.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ FLOATS: Mapping[str, Slots] = {
     "dropout": _unless("dropout_implementation", "upscale_in_train"),
     "nextafter": _only("x", "y"),
 }
-_PICTURES = frozenset(f"{how}_interp{made}" for how in ("linear", "bilinear", "trilinear") for made in ("", "_v2"))
+_PICTURES = frozenset(
+    f"{how}_interp{made}" for how in ("linear", "bilinear", "trilinear") for made in ("", "_v2")
+)
 """Those that resize images of bytes, too."""
 
 

@@ -10,10 +10,10 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import BACKWARD, Operator
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadProgram, NoSequences
+from paddle._program.lowering.floats import refuse_whole_numbers
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import has_row, row
 from paddle._program.lowering.updates import UPDATES
-from paddle._program.lowering.floats import refuse_whole_numbers
 
 _STAND_INS = (5040, 10080)
 """Sizes that can be parted in many ways, for those that nobody knows yet."""

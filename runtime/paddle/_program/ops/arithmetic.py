@@ -54,7 +54,7 @@ def as_float(low: Lowering, x: EngineVariable) -> EngineVariable:
 
 
 def number(low: Lowering, value: float, like: EngineVariable) -> EngineVariable:
-    """One number, of the dtype of another array, which keeps its shape beside it: no axes, where it has none."""
+    """One number, of the dtype of another array, which keeps its shape beside it."""
     told = value if like.dtype == "float32" else int(value)
     return low.op("fill_constant", {"shape": (1,) if like.shape else (), "value": told, "dtype": like.dtype})
 

@@ -59,7 +59,8 @@ class Slopes:
         if isinstance(gradient, list):
             self._now[name] = _summed(was or [], gradient)
         else:
-            self._now[name] = gradient if was is None else was + gradient
+            total = gradient if was is None else was + gradient
+            self._now[name] = np.asarray(total) if isinstance(total, np.generic) else total  # of no axes
 
     def wanted(self, name: str) -> Gradient:
         """The gradient of a name in the end, None if there is none."""

@@ -31,7 +31,12 @@ CASES: dict[str, Case] = {
         "float64",
         [[0.4636476, -0.5880026, 1.8925469], [-0.7853982, 1.9513027, 0.0]],
     ),
-    "ldexp of float64": (lambda a, b: paddle.ldexp(a, b), "float64", "float64", [[4, -16, 1.5], [-64, 1.25, 0]]),
+    "ldexp of float64": (
+        lambda a, b: paddle.ldexp(a, b),
+        "float64",
+        "float64",
+        [[4, -16, 1.5], [-64, 1.25, 0]],
+    ),
     "ldexp of int64": (lambda a, b: paddle.ldexp(a, b), "int64", "float32", [[4, -16, 1.5], [-64, 1.25, 0]]),
     "amax of int32": (lambda a, b: paddle.amax(a, 1), "int32", "int32", [3, 5]),
     "amin of int32": (lambda a, b: paddle.amin(a, 1, keepdim=True), "int32", "int32", [[-2], [-4]]),
@@ -65,7 +70,12 @@ CASES: dict[str, Case] = {
     ),
     "to_tensor of float64": (lambda a, b: paddle.to_tensor(np.array([1.5, 2])), "int64", "float64", [1.5, 2]),
     "to_tensor of Python's": (lambda a, b: paddle.to_tensor([1.5, 2]), "int64", "float32", [1.5, 2]),
-    "where of whole numbers": (lambda a, b: paddle.where(a > b, 1, 2), "int64", "int64", [[2, 2, 1], [2, 1, 2]]),
+    "where of whole numbers": (
+        lambda a, b: paddle.where(a > b, 1, 2),
+        "int64",
+        "int64",
+        [[2, 2, 1], [2, 1, 2]],
+    ),
     "where of floats": (
         lambda a, b: paddle.where(a > b, 1.5, 2.5),
         "float32",
@@ -96,6 +106,13 @@ def test_a_result_has_the_dtype_and_the_values_of_the_original(name: str) -> Non
     (found,) = ran([made], feed)
     assert (str(made.dtype), str(found.dtype)) == (f"paddle.{wanted}", wanted)
     assert found.tolist() == pytest.approx(values) if found.ndim < 2 else np.allclose(found, values)
+
+
+def test_gradients_of_float64_are_float64_without_axes_too() -> None:
+    s = paddle.static.data("s", [], "float64")
+    s.stop_gradient = False
+    found = ran(paddle.static.gradients([paddle.kron(s, s)], [s]), {"s": np.array(3.25)})
+    assert [(each.dtype, each.shape, float(each)) for each in found] == [(np.dtype(np.float64), (), 6.5)]
 
 
 def test_what_a_tensor_of_float64_is_drawn_around_is_a_float64() -> None:

@@ -89,7 +89,13 @@ def test_each_loss_has_the_shape_of_its_label() -> None:
 
 def test_of_nothing_all_is_so_and_nothing_is() -> None:
     e, r = paddle.static.data("e", [0, 3]), paddle.static.data("r", [3])
-    made = [paddle.all(e), paddle.any(e), paddle.allclose(e, e), paddle.equal_all(e, e), paddle.equal_all(e, r)]
+    made = [
+        paddle.all(e),
+        paddle.any(e),
+        paddle.allclose(e, e),
+        paddle.equal_all(e, e),
+        paddle.equal_all(e, r),
+    ]
     found = ran(made, {"e": np.zeros((0, 3), "float32"), "r": np.zeros(3, "float32")})
     assert [bool(each.item()) for each in found] == [True, False, True, True, False]
 
