@@ -132,7 +132,7 @@ def fmin(x: Any, y: Any, name: str | None = None) -> Any:
 def _but_nan(better: Any, x: Any, y: Any, name: str | None) -> Any:
     like = math.add(full_like(x, 0.0), full_like(y, 0.0))
     first, second = math.add(x, like), math.add(y, like)
-    taken = where(math.isnan(second), first, better(first, second))
+    taken = where(math.isnan(second), first, better(second, first))  # of two equal ones x has the gradient
     return where(math.isnan(first), second, taken, name)
 
 

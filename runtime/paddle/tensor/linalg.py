@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle.tensor._append import append, floats_alone
-from paddle.tensor.math import _reduced, abs, max, min, multiply, pow, sign, sqrt, square, subtract, sum
+from paddle.tensor.math import _reduced, abs, add, max, min, multiply, pow, sign, sqrt, square, subtract, sum
 
 __all__ = ["bmm", "dist", "dot", "matmul", "mm", "mv", "norm"]
 
@@ -49,7 +49,7 @@ def norm(x: Any, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: 
     if not isinstance(p, str) and p not in (0, 1, 2, float("inf"), float("-inf")):
         floats_alone("norm", x=x)
     if p in ("fro", 2):
-        return sqrt(sum(square(x), axis, keepdim=keepdim), name=name)
+        return _root(sum(square(x), axis, keepdim=keepdim), 2, name)
     if p == float("inf"):
         return max(abs(x), axis, keepdim, name)
     if p == float("-inf"):
@@ -60,7 +60,21 @@ def norm(x: Any, p: Any = "fro", axis: Any = None, keepdim: bool = False, name: 
         return sum(abs(sign(x)), axis, keepdim=keepdim, name=name)
     if not isinstance(p, (int, float)):
         raise ValueError(f"p of norm is 'fro' or a number, which may be inf or -inf, not {p!r}")
-    return pow(sum(pow(abs(x), p), axis, keepdim=keepdim), 1.0 / p, name)
+    return _root(sum(pow(abs(x), p), axis, keepdim=keepdim), p, name)
+
+
+def _root(total: Any, p: float, name: str | None = None) -> Any:
+    """The ``p``-th root of what is not below 0; where it is 0 its slope is finite, so that of a norm is 0."""
+    from paddle.tensor.creation import zeros_like
+    from paddle.tensor.logic import equal
+    from paddle.tensor.manipulation import cast
+
+    if p < 0:
+        return pow(total, 1.0 / p, name)
+    lifted = cast(equal(total, zeros_like(total)), total.dtype)
+    lifted.stop_gradient = True
+    whole = add(total, lifted)
+    return subtract(sqrt(whole) if p == 2 else pow(whole, 1.0 / p), lifted, name)
 
 
 def dist(x: Any, y: Any, p: float = 2, name: str | None = None) -> Any:
