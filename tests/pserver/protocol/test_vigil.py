@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle._pserver.protocol.vigil import ROUND_S, Vigil
+from paddle._pserver.protocol.vigil import MANY, ROUND_S, Vigil
 
 
 class Course:
@@ -33,28 +33,36 @@ class Course:
 SOON, LATE = ROUND_S / 4, ROUND_S * 20
 
 
-def test_the_first_wait_is_slept_and_those_soon_after_are_not() -> None:
+def test_many_waits_are_slept_and_those_soon_after_are_not() -> None:
     course = Course()
-    assert [course.wait(SOON, work=SOON) for _ in range(4)] == [True, False, False, False]
+    assert [course.wait(SOON, work=SOON) for _ in range(MANY + 4)] == [True] * MANY + [False] * 4
 
 
-def test_after_a_long_wait_nobody_stays_awake_until_one_was_short() -> None:
+def test_after_a_long_wait_nobody_stays_awake_until_many_were_short() -> None:
     course = Course()
-    assert [course.wait(after) for after in (SOON, SOON, LATE)] == [True, False, True]
+    assert [course.wait(after) for after in [SOON] * MANY + [SOON, LATE]] == [True] * MANY + [False, True]
     for _ in range(3):
         assert course.wait(LATE)
         assert course.looks == 0
-    assert [course.wait(after) for after in (SOON, SOON)] == [True, False]
+    assert [course.wait(SOON) for _ in range(MANY + 2)] == [True] * MANY + [False] * 2
 
 
 def test_who_works_between_its_waits_sleeps_however_short_they_are() -> None:
     course = Course()
-    assert all(course.wait(SOON, work=ROUND_S) for _ in range(4))
+    assert all(course.wait(SOON, work=ROUND_S) for _ in range(2 * MANY))
     assert course.looks == 0
+
+
+def test_who_hears_a_message_in_pieces_now_and_then_sleeps() -> None:
+    course = Course()
+    for _ in range(4):
+        assert all(course.wait(after) for after in [SOON] * (MANY - 1) + [LATE])
+        assert course.looks == 0
 
 
 def test_a_vigil_in_vain_ends_after_its_time() -> None:
     course = Course()
-    course.wait(SOON)
+    for _ in range(MANY):
+        course.wait(SOON)
     course.wait(LATE)
     assert course.looks == ROUND_S / course.LOOK_S

@@ -28,6 +28,7 @@ def test_what_is_there_is_found_and_what_is_not_ends_with_its_time(
     with (
         WakefulSelector() as selector,
         patch.object(vigil, "ROUND_S", 60.0),
+        patch.object(vigil, "MANY", 1),
     ):  # every wait but the first is awake
         key = selector.register(mine, selectors.EVENT_READ, "a")
         assert selector.select(0) == []
