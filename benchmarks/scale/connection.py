@@ -103,16 +103,16 @@ class Connection:
         part, ours, theirs = self._part, self._part.costs.trainer, self._part.costs.shard
         size = 4 * part.floats
         out = size if is_push else 0.0
-        send_s = ours.message_s + out * ours.sent_byte_s
-        send_s += (ours.push_s + part.slices * ours.slice_s) * is_push
-        hear_s = ours.message_s + size * ours.received_byte_s + part.slices * ours.slice_s
+        send_s = ours.of_values_s(out, is_push=is_push) + out * ours.sent_byte_s
+        send_s += part.slices * ours.slice_s * is_push
+        hear_s = ours.of_values_s(size) + size * ours.received_byte_s + part.slices * ours.slice_s
         answer_byte_s = theirs.copied_byte_s if part.is_live else theirs.sent_byte_s
         question = Question(
             self._trainer,
             self,
             is_push,
-            seconds=theirs.message_s + theirs.push_s * is_push + out * theirs.received_byte_s,
-            answer_s=theirs.message_s + size * answer_byte_s,
+            seconds=theirs.of_values_s(out, is_push=is_push) + out * theirs.received_byte_s,
+            answer_s=theirs.of_values_s(size) + size * answer_byte_s,
             answer_bytes=size + _HEADER_BYTES,
             answer_pieces=pieces(size),
             floats=part.floats if is_push else 0.0,
@@ -125,33 +125,35 @@ class Connection:
         """Ask for the rows of a batch."""
         part, ours, theirs = self._part, self._part.costs.trainer, self._part.costs.shard
         load, rows = part.workload, part.workload.rows / part.count
-        send_s = ours.table_message_s + rows * ours.pulled_row_s / 2
+        ids, values, row_s = 8 * rows, 4 * load.width * rows, ours.pulled_row_s / 2
         question = Question(
             self._trainer,
             self,
             False,
-            seconds=theirs.table_message_s,
-            answer_s=theirs.table_message_s + rows * theirs.pulled_row_s,
-            answer_bytes=rows * 4 * load.width + _HEADER_BYTES,
+            seconds=theirs.of_rows_s(ids),
+            answer_s=theirs.of_rows_s(values) + rows * theirs.pulled_row_s,
+            answer_bytes=values + _HEADER_BYTES,
         )
-        yield from self._ask(question, 8 * rows, send_s, ours.table_message_s + rows * ours.pulled_row_s / 2)
+        send_s, hear_s = ours.of_rows_s(ids) + rows * row_s, ours.of_rows_s(values) + rows * row_s
+        yield from self._ask(question, ids, send_s, hear_s)
 
     def push_rows(self, batches: int) -> Steps:
         """Push the rows of so many batches."""
         part, ours, theirs = self._part, self._part.costs.trainer, self._part.costs.shard
         load = part.workload
         rows = (load.touched(batches) if batches > 1 else load.rows) / part.count
-        send_s = ours.table_message_s + ours.table_push_s + rows * ours.pushed_row_s
+        size = load.row_bytes * rows
+        send_s = ours.of_rows_s(size, is_push=True) + rows * ours.pushed_row_s
         question = Question(
             self._trainer,
             self,
             True,
-            seconds=theirs.table_message_s + theirs.table_push_s + rows * theirs.received_row_s,
-            answer_s=theirs.table_message_s,
+            seconds=theirs.of_rows_s(size, is_push=True) + rows * theirs.received_row_s,
+            answer_s=theirs.of_rows_s(0),
             answer_bytes=_HEADER_BYTES,
             rows=rows,
         )
-        yield from self._ask(question, load.row_bytes * rows, send_s, ours.table_message_s)
+        yield from self._ask(question, size, send_s, ours.of_rows_s(0))
 
     def count_changes(self, batches: int, *, own: bool) -> Steps:
         """Ask how many rows were changed, where each push was of ``batches``; ``own``: by its own, too."""
@@ -174,10 +176,10 @@ class Connection:
             self._trainer,
             self,
             False,
-            seconds=theirs.table_message_s + found_s,
-            answer_s=theirs.table_message_s + rows * theirs.pulled_row_s,
+            seconds=theirs.of_rows_s(0) + found_s,
+            answer_s=theirs.of_rows_s(size) + rows * theirs.pulled_row_s,
             answer_bytes=size + _HEADER_BYTES,
             answer_pieces=pieces(size),
         )
-        hear_s = ours.table_message_s + size * ours.received_byte_s + rows * told_row_s
-        yield from self._ask(question, 0.0, ours.table_message_s, hear_s)
+        hear_s = ours.of_rows_s(size) + size * ours.received_byte_s + rows * told_row_s
+        yield from self._ask(question, 0.0, ours.of_rows_s(0), hear_s)

@@ -8,18 +8,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from benchmarks.scale.workload import is_large
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainerCosts:
-    """``message_s``: to send one, or to receive one; ``push_s``: for a push besides; ``table_...``: the same
-    where it is about rows. ``slice_s``: for each piece of memory that a message's body is gathered from or
-    scattered to. ``sift_s``: to find where each of a batch's rows lives, if not all on one shard."""
+class MessageCosts:
+    """``message_s``: to send one, or to receive one; ``large_s``: besides, for one that does not go by one
+    buffer; ``push_s``: for a push besides; ``table_...``: the same where it is about rows."""
 
-    step_s: float = 0.0
     message_s: float = 0.0
+    large_s: float = 0.0
     push_s: float = 0.0
     table_message_s: float = 0.0
+    table_large_s: float = 0.0
     table_push_s: float = 0.0
+
+    def of_values_s(self, body_bytes: float, *, is_push: bool = False) -> float:
+        """A message with values of dense parameters, and what any byte takes left out."""
+        return self.message_s + self.large_s * is_large(body_bytes) + self.push_s * is_push
+
+    def of_rows_s(self, body_bytes: float, *, is_push: bool = False) -> float:
+        """The same with rows."""
+        return self.table_message_s + self.table_large_s * is_large(body_bytes) + self.table_push_s * is_push
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainerCosts(MessageCosts):
+    """``step_s``, ``pull_s``, ``prefetch_s``: to do so at all, of however many shards. ``slice_s``: for
+    each piece of memory that a message's body is gathered from or scattered to. ``sift_s``: to find where
+    each of a batch's rows lives, if not all on one shard."""
+
+    step_s: float = 0.0
+    pull_s: float = 0.0
     sent_byte_s: float = 0.0
     received_byte_s: float = 0.0
     slice_s: float = 0.0
@@ -30,22 +50,16 @@ class TrainerCosts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShardCosts:
-    """``message_s``: to receive one, or to send one; ``push_s``: for a push besides; ``wake_s``: for a
-    message that comes when it has slept for ``pause_s`` or more, in proportion when it has for less;
-    ``table_...``: the same about rows. ``rule_float_s``: plain descent
-    of a float; ``fold_float_s``: to add a float of one more trainer's gradient. ``copied_byte_s``: to send
-    a byte that may change meanwhile, where trainers are not in step. ``pulled_row_s``: all that a row of an
-    answer takes; ``received_row_s``: to take a pushed row in, ``applied_row_s`` to apply it where it comes
-    from one trainer, ``folded_row_s`` where rows of several are put together; ``noted_row_s``: to note at a
-    push that a row was changed; to find out which were, ``listed_row_s`` for each that is listed or
-    ``looked_row_s`` for each that there is. ``peer_s``: what a push takes for each trainer in the job, by
-    mode."""
+class ShardCosts(MessageCosts):
+    """``wake_s``: for a message that comes when it has slept for ``pause_s`` or more, in proportion when it
+    has for less; ``table_...``: the same about rows. ``rule_float_s``: plain descent of a float;
+    ``fold_float_s``: to add a float of one more trainer's gradient. ``copied_byte_s``: to send a byte that
+    may change meanwhile, where trainers are not in step. ``pulled_row_s``: all that a row of an answer takes;
+    ``received_row_s``: to take a pushed row in, ``applied_row_s`` to apply it where it comes from one
+    trainer, ``folded_row_s`` where rows of several are put together; ``noted_row_s``: to note at a push that
+    a row was changed; to find out which were, ``listed_row_s`` for each that is listed or ``looked_row_s``
+    for each that there is. ``peer_s``: what a push takes for each trainer in the job, by mode."""
 
-    message_s: float = 0.0
-    push_s: float = 0.0
-    table_message_s: float = 0.0
-    table_push_s: float = 0.0
     wake_s: float = 0.0
     table_wake_s: float = 0.0
     pause_s: float = 0.0

@@ -23,7 +23,7 @@ from benchmarks.scale.job import simulate
 from benchmarks.scale.orders import Field, Order, Part, job_of
 from benchmarks.scale.recruit import WARM_BATCHES
 from benchmarks.scale.script import script_of
-from benchmarks.scale.workload import Workload, slices
+from benchmarks.scale.workload import Workload, is_large, slices
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.shard.changes import looks_at_all
 
@@ -144,9 +144,12 @@ def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
     folds, row_folds = fits["gradients"].seconds, fits["rows of gradients"].seconds
     trainer = TrainerCosts(
         step_s=dense["step"],
+        pull_s=dense["pull"],
         message_s=dense["message"],
+        large_s=dense["large"],
         push_s=dense["push"],
         table_message_s=rows["message"],
+        table_large_s=rows["large"],
         table_push_s=rows["push"],
         sent_byte_s=dense["byte out"],
         received_byte_s=dense["byte in"],
@@ -159,8 +162,10 @@ def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
     applied = row_folds["row"]
     servers = ShardCosts(
         message_s=shard["message"],
+        large_s=shard["large"],
         push_s=shard["push"],
         table_message_s=held["message"],
+        table_large_s=held["large"],
         table_push_s=held["push"],
         # A push's bytes come in and are applied: what applying takes is known by itself.
         received_byte_s=max(0.0, shard["byte in and applied"] - folds["float"] / 4),
@@ -198,12 +203,15 @@ def _dense(
         parts: tuple[Part, ...] = ("pull", "push")
         for part, probed in field.probe(_order(load, dense=shards), parts, extent.for_s).items():
             is_push = part == "push"
-            out, messages = size * is_push, 2.0 * shards
-            pushes = shards * is_push
-            units = {"step": is_push, "push": pushes, "message": messages, "byte out": out, "byte in": size}
-            ours.append(Observation({**units, "slice": cut * (1 + is_push)}, fmean(probed.trainer_s)))
-            units = {"push": pushes, "message": messages, "byte in and applied": out, "byte out": size}
-            theirs.append(Observation(units, probed.shards_s))
+            out = size * is_push
+            large = shards * is_large(size / shards) * (1 + is_push)
+            units = {"push": shards * is_push, "message": 2.0 * shards, "large": large}
+            own = {"step" if is_push else "pull": 1, "slice": cut * (1 + is_push)}
+            own |= {"byte out": out, "byte in": size}
+            ours.append(Observation({**units, **own}, fmean(probed.trainer_s)))
+            theirs.append(
+                Observation({**units, "byte in and applied": out, "byte out": size}, probed.shards_s)
+            )
         if shards == 1:
             order = _order(load, dense=1, mode=ModeSpec(name="async"))
             probed = field.probe(order, ["pull"], extent.for_s)["pull"]
@@ -221,6 +229,9 @@ def _sparse(field: Field, extent: Extent, pause: float) -> tuple[list[Observatio
             sifted = rows * (shards > 1)
             units = {"message": 2.0 * shards, "row pushed" if is_push else "row pulled": rows}
             units["push"] = shards * is_push
+            units["large"] = shards * is_large(
+                (load.row_bytes if is_push else 4 * load.width) * rows / shards
+            )
             own = {"step" if is_push else "prefetch": 1.0, "row sifted": sifted}
             ours.append(Observation({**units, **own}, fmean(probed.trainer_s)))
             theirs.append(Observation(units, probed.shards_s))

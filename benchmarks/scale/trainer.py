@@ -61,6 +61,7 @@ class Trainer:
             case "push":
                 yield from self._push(batch.merged)
             case "pull":
+                yield self._work(self._costs.pull_s)
                 yield from self._exchange(self._dense, lambda to: to.ask_values(is_push=False))
             case "changes" if self._sparse:
                 own, told_row_s = self._hears_own, self._extra.told_row_s

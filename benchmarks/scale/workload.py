@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from paddle._engine.exchange import ParameterSpec
+from paddle._pserver.protocol.framing import SMALL_BYTES
 from paddle._pserver.protocol.placement import dense_layout
 
 
@@ -40,6 +41,11 @@ class Workload:
         dense = ParameterSpec(name="w", shape=(self.floats,))
         table = ParameterSpec(name="t", shape=(self.height, self.width), sparse=True)
         return (dense,) * bool(self.floats) + (table,) * bool(self.rows)
+
+
+def is_large(body_bytes: float) -> bool:
+    """Whether a message with so many bytes does not go by one buffer."""
+    return body_bytes >= SMALL_BYTES
 
 
 @cache
