@@ -60,7 +60,7 @@ class Connection:
         self._trainer, self._server, self._part, self.weight = trainer, server, part, weight
         self._network, self._thread, self._card = network, thread, card
         self._mailbox, self._asked = Mailbox(), (0.0, 1)  # seconds to receive the answer, and its pieces
-        self._changed = 0.0
+        self._changed = self._news = 0.0
         self._told = 0  # pushes of all when it last heard of changes
 
     def answered(self, question: Question) -> None:
@@ -160,16 +160,17 @@ class Connection:
         told, self._told = self._told, self._server.ledger.pushes
         pushes, load, share = max(0, self._told - told - (not own)), self._part.workload, self._part.count
         self._changed = load.touched(pushes * batches) / share
+        self._news = max(0.0, self._changed - own * load.touched(batches) / share)
         listed, held = pushes * load.touched(batches) / share, load.height / share
         costs = self._part.costs.shard
         is_long = looks_at_all(listed, held)
         yield from self._plain(0.0, held * costs.looked_row_s if is_long else listed * costs.listed_row_s)
 
     def ask_changes(self, told_row_s: float) -> Steps:
-        """Ask for these rows; each takes the trainer so long to take in."""
-        yield from self._plain(self._changed, 0.0, told_row_s)
+        """Ask for these rows; each that it did not change itself takes the trainer so long to take in."""
+        yield from self._plain(self._changed, 0.0, self._news * told_row_s)
 
-    def _plain(self, rows: float, found_s: float, told_row_s: float = 0.0) -> Steps:
+    def _plain(self, rows: float, found_s: float, heard_s: float = 0.0) -> Steps:
         ours, theirs = self._part.costs.trainer, self._part.costs.shard
         size = rows * self._part.workload.row_bytes
         question = Question(
@@ -181,5 +182,5 @@ class Connection:
             answer_bytes=size + _HEADER_BYTES,
             answer_pieces=pieces(size),
         )
-        hear_s = ours.of_rows_s(size) + size * ours.received_byte_s + rows * told_row_s
+        hear_s = ours.of_rows_s(size) + size * ours.received_byte_s + heard_s
         yield from self._ask(question, 0.0, ours.of_rows_s(0), hear_s)

@@ -84,13 +84,15 @@ class ShardCosts(MessageCosts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeCosts:
-    """What a mode takes of a trainer besides: for each batch, and for each batch that meets the others.
-    ``told_row_s``: to take in a row that others changed."""
+    """What a mode takes of a trainer besides: for each batch, and for each batch that meets the others;
+    ``..._table_s``: where there is a table at all. ``told_row_s``: to take in a row that others changed."""
 
     batch_s: float = 0.0
+    batch_table_s: float = 0.0
     batch_float_s: float = 0.0
     batch_row_s: float = 0.0
     meeting_s: float = 0.0
+    meeting_table_s: float = 0.0
     meeting_float_s: float = 0.0
     meeting_row_s: float = 0.0
     told_row_s: float = 0.0

@@ -26,6 +26,7 @@ from paddle._pserver.trainer.trainer_modes import in_mode
 
 TELLING = ("geo", "average", "elastic_average")
 """Modes whose trainers are told of changed rows."""
+_MEMORY, _STRIDE = 1 << 24, 1 << 16  # floats
 
 
 def count(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,7 +51,8 @@ def count(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def hear(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Seconds of processor time of a trainer's meeting the others, who changed so many rows."""
+    """Seconds of processor time of a trainer's meeting the others, who changed so many rows, each time after
+    it went through other memory for ``pause_s``, as a batch does."""
     rows, height, mode = request["rows"], request["height"], ModeSpec(**request["mode"])
     chance, took = np.random.default_rng(4), []
     values = {"w": np.zeros(1, np.float32), "t": np.zeros((height, 16), np.float32)}
@@ -58,7 +60,7 @@ def hear(request: Mapping[str, Any]) -> dict[str, Any]:
         "w": np.ones(1, np.float32),
         "t": SparseRows(np.array([0]), np.ones((1, 16), np.float32), height),
     }
-    recorder = Recorder()
+    recorder, memory = Recorder(), np.zeros(_MEMORY, np.float32)
     exchange = in_mode(recorder, replace(mode, k_steps=1), 4)
     exchange.start(_parameters(1, 1, height), update_in(mode), values)
     exchange.begin_pass(0)
@@ -66,10 +68,19 @@ def hear(request: Mapping[str, Any]) -> dict[str, Any]:
         ids = np.sort(chance.choice(height, rows, replace=False))
         recorder.changed = {"t": SparseRows(ids, np.ones((rows, 16), np.float32), height)}
         exchange.prefetch({"t": gradients["t"].ids})
+        _walk(request["pause_s"], memory)
         began = time.process_time()
         exchange.step(gradients, 1)
         took.append(time.process_time() - began)
     return {"meeting_s": float(np.median(took[1:]))}
+
+
+def _walk(seconds: float, memory: np.ndarray) -> None:
+    """Write to it again and again for so long."""
+    at, until = 0, time.thread_time() + seconds
+    while time.thread_time() < until:
+        memory[at : at + _STRIDE] += 1
+        at = (at + _STRIDE) % len(memory)
 
 
 def _tell(shard: Shard, session: int, step: int) -> int:

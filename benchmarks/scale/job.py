@@ -82,6 +82,7 @@ class _Run:
     def __init__(self, job: Job, costs: Costs) -> None:
         self._job, self._costs, self._agenda = job, costs, Agenda()
         self._done = [0] * job.trainers
+        self._worked = [0.0] * job.trainers  # until its last batch that is done
         machines = job.machines
         self._network = Network(self._agenda, machines.latency_s)
         self._byte_s = 8e-9 / machines.gbit if machines.gbit else 0.0
@@ -134,6 +135,7 @@ class _Run:
 
     def _batch_done(self, id: int) -> None:
         self._done[id] += 1
+        self._worked[id] = self._threads[id].busy_s
         self._agenda.is_over = self._done[id] == self._job.batches
 
     @property
@@ -146,7 +148,7 @@ class _Run:
         self._agenda.run()
         elapsed_s, job, servers = self._agenda.now, self._job, self.servers
         computed = sum(sum(times[:done]) for times, done in zip(self._times, self._done, strict=True))
-        worked = sum(thread.busy_s for thread in self._threads)
+        worked = sum(self._worked)
         cards = [server.card for server in servers]
         idle_s = max(server.held_idle_s for server in servers) / job.trainers
         shares = Shares(

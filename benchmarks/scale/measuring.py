@@ -62,9 +62,14 @@ class Measured:
     costs: Mapping[float, Costs]
     fits: Mapping[str, Fit]
 
-    def of(self, load: Workload) -> Costs:
-        """Those of the pause most like a load's computation."""
-        return self.costs[min(self.costs, key=lambda pause: abs(math.log(pause / load.compute_s)))]
+    def of(self, load: Workload, crowd: float = 1.0) -> Costs:
+        """Those of the pause most like a load's computation. Where a ``crowd`` of trainers shares a core each
+        is away from it while the others compute, too."""
+        shard = self._after(load.compute_s).shard
+        return replace(self._after(load.compute_s * max(1.0, crowd)), shard=shard)
+
+    def _after(self, pause_s: float) -> Costs:
+        return self.costs[min(self.costs, key=lambda pause: abs(math.log(pause / pause_s)))]
 
 
 def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec], pauses: Sequence[float]) -> Measured:
@@ -72,7 +77,7 @@ def measure(field: Field, extent: Extent, modes: Mapping[str, ModeSpec], pauses:
     counted = _counted(field, extent, modes)
     fits, costs = dict(counted), {}
     for pause in pauses:
-        asked = _asked(field, extent, modes, pause, counted)
+        asked = _asked(field, extent, modes, pause)
         fits.update({f"{name}, after {1e3 * pause:g} ms": fit for name, fit in asked.items()})
         costs[pause] = _awake(field, _costs({**counted, **asked}, modes), pause)
     return Measured(costs, fits)
@@ -87,14 +92,10 @@ def _counted(field: Field, extent: Extent, modes: Mapping[str, ModeSpec]) -> dic
     fits["rows noted"], fits["rows told"] = fit(noting), fit(telling)
     for name, mode in modes.items():
         fits[f"{name}, peers"] = fit(list(_peers(field, extent, mode)))
-        if mode.is_local:
-            fits[f"{name}, rows heard of"] = fit(list(_hearing(field, extent, mode)))
     return fits
 
 
-def _asked(
-    field: Field, extent: Extent, modes: Mapping[str, ModeSpec], pause: float, counted: Mapping[str, Fit]
-) -> dict[str, Fit]:
+def _asked(field: Field, extent: Extent, modes: Mapping[str, ModeSpec], pause: float) -> dict[str, Fit]:
     """Fits of what a trainer asks shards for after each ``pause``."""
     fits: dict[str, Fit] = {}
     ours, theirs, live = _dense(field, extent, pause)
@@ -103,9 +104,10 @@ def _asked(
     ours, theirs = _sparse(field, extent, pause)
     fits["sparse, trainer"], fits["sparse, shard"] = fit(ours), fit(theirs)
     for name, mode in modes.items():
+        if mode.is_local:
+            fits[f"{name}, rows heard of"] = fit(list(_hearing(field, extent, mode, pause)))
         if mode.is_local or mode.max_merge_var_num > 1:
-            told_row_s = _told_row_s(counted, name)
-            fits[f"{name}, trainer"] = fit(list(_mode(field, extent, mode, pause, told_row_s)))
+            fits[f"{name}, trainer"] = fit(list(_mode(field, extent, mode, pause, _trainer_costs(fits))))
     return fits
 
 
@@ -138,11 +140,9 @@ def _busy_s(field: Field, order: Order) -> float:
     return min(field.run(order).shard_cpu_s for _ in range(3))
 
 
-def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
-    dense, shard, live = (fits[f"dense, {who}"].seconds for who in ("trainer", "shard", "shard not in step"))
-    rows, held = fits["sparse, trainer"].seconds, fits["sparse, shard"].seconds
-    folds, row_folds = fits["gradients"].seconds, fits["rows of gradients"].seconds
-    trainer = TrainerCosts(
+def _trainer_costs(fits: Mapping[str, Fit]) -> TrainerCosts:
+    dense, rows = fits["dense, trainer"].seconds, fits["sparse, trainer"].seconds
+    return TrainerCosts(
         step_s=dense["step"],
         pull_s=dense["pull"],
         message_s=dense["message"],
@@ -159,6 +159,13 @@ def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
         pushed_row_s=rows["row pushed"],
         sift_s=rows["row sifted"],
     )
+
+
+def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
+    shard, live, held = (
+        fits[name].seconds for name in ("dense, shard", "dense, shard not in step", "sparse, shard")
+    )
+    folds, row_folds = fits["gradients"].seconds, fits["rows of gradients"].seconds
     applied = row_folds["row"]
     servers = ShardCosts(
         message_s=shard["message"],
@@ -187,7 +194,7 @@ def _costs(fits: Mapping[str, Fit], modes: Mapping[str, ModeSpec]) -> Costs:
         for name, mode in modes.items()
         if f"{name}, trainer" in fits
     }
-    return Costs(trainer=trainer, shard=servers, modes=own)
+    return Costs(trainer=_trainer_costs(fits), shard=servers, modes=own)
 
 
 # Observations.
@@ -293,9 +300,10 @@ def _tellings(field: Field, extent: Extent, mode: ModeSpec) -> tuple[list[Observ
     return noting, telling
 
 
-def _hearing(field: Field, extent: Extent, mode: ModeSpec) -> Iterator[Observation]:
+def _hearing(field: Field, extent: Extent, mode: ModeSpec, pause: float) -> Iterator[Observation]:
     for rows in extent.rows:
         request = {"do": "hear", "mode": _spec(mode), "rows": rows, "height": _HEIGHT, "rounds": 15}
+        request["pause_s"] = pause
         yield Observation({"meeting": 1, "row": rows}, float(field.ask(request)["meeting_s"]))
 
 
@@ -305,26 +313,30 @@ def _told_row_s(fits: Mapping[str, Fit], name: str) -> float:
 
 
 def _mode(
-    field: Field, extent: Extent, mode: ModeSpec, pause: float, told_row_s: float
+    field: Field, extent: Extent, mode: ModeSpec, pause: float, costs: TrainerCosts
 ) -> Iterator[Observation]:
     """What the mode takes of a trainer: its batches that meet nobody, and those that do, less the exchange
-    that all modes have, and less its hearing of rows that it changed itself, where it does."""
+    that all modes have, and less its asking what was changed."""
     hears_own = mode.is_local and mode.name != "geo"
     for floats, rows in _mixtures(extent):
         load = Workload(name="mode", floats=floats, rows=rows, height=_HEIGHT, compute_s=pause)
         order = _order(load, dense=1, sparse=int(rows > 0))
         plain = field.probe(order, ["push"], extent.for_s / 2)["push"].trainer_s
-        took = field.probe(replace(order, mode=mode), ["push"], extent.for_s)["push"].trainer_s
+        part: Part = "train" if mode.is_local else "push"  # what rows it needs it has
+        took = field.probe(replace(order, mode=mode), [part], extent.for_s)[part].trainer_s
         script = script_of(mode, 1, WARM_BATCHES + len(took))[WARM_BATCHES:]
         alone, met = (
             fmean(s for s, batch in zip(took, script, strict=True) if bool(batch.after) == meets)
             for meets in (False, True)
         )
-        units = {"batch_s": 1.0, "batch_float_s": floats, "batch_row_s": rows}
+        units = {"batch_s": 1.0, "batch_float_s": floats, "batch_row_s": rows, "batch_table_s": rows > 0}
         yield Observation(units, alone)
-        more = {"meeting_s": 1.0, "meeting_float_s": floats}
+        more = {"meeting_s": 1.0, "meeting_float_s": floats, "meeting_table_s": rows > 0}
         merged = load.touched(script_merged(mode))
-        met -= fmean(plain) + merged * told_row_s * hears_own
+        met -= fmean(plain)
+        if mode.is_local and rows:
+            told_bytes = merged * load.row_bytes * hears_own
+            met -= 3 * costs.of_rows_s(0) + costs.of_rows_s(told_bytes) + told_bytes * costs.received_byte_s
         yield Observation({**units, **more, "meeting_row_s": merged}, max(alone, met))
 
 
@@ -335,4 +347,5 @@ def script_merged(mode: ModeSpec) -> int:
 
 def _mixtures(extent: Extent) -> list[tuple[int, int]]:
     few, many = extent.floats[0], extent.floats[-1]
-    return [(few, 0), (many, 0), (few, extent.rows[-1]), (many // 4, extent.rows[-2])]
+    some, others = extent.floats[len(extent.floats) // 2], extent.rows[1]
+    return [(few, 0), (many, 0), (few, extent.rows[-1]), (many // 4, extent.rows[-2]), (some, others)]

@@ -13,7 +13,7 @@ from benchmarks.scale.workload import Workload
 from paddle._engine.exchange import ModeSpec
 
 _DEADLINE_S = 180.0
-Part = Literal["pull", "prefetch", "push"]
+Part = Literal["pull", "prefetch", "push", "train"]
 
 
 class FieldError(Exception):

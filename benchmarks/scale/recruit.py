@@ -1,15 +1,15 @@
 """Recruit: a real trainer of a real run. Its computation is a timed spin of the processor, so that it is
 known; all else is what trainers do.
 
-In a run it trains: rows, computation, push, as its mode wants. In a probe it does parts of that over and
-over, ``pull``, ``prefetch``, ``push``, each time after a batch's computation: what has not been done for a
-while costs more, as shards have gone to sleep and caches have been emptied.
+In a run it trains: rows, computation, push, as its mode wants. In a probe it does that over and over
+(``train``), or parts of it, ``pull``, ``prefetch``, ``push``, each time after a batch's computation: what has
+not been done for a while costs more, as shards have gone to sleep and caches have been emptied.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ class Recruit:
         ended = []
         cpu = time.process_time()
         for number in range(len(self._times)):
-            self._train(number)
+            self._train(number, self._times[number])
             ended.append(time.monotonic())
         computed = sum(self._times)
         return {"ended": ended, "cpu_s": time.process_time() - cpu - computed, "computed_s": computed}
@@ -74,22 +74,33 @@ class Recruit:
         return {part: self._probe(part, for_s, shards) for part in parts}
 
     def _probe(self, part: str, for_s: float, shards: Sequence[int]) -> dict[str, Any]:
-        do = {"pull": lambda number: self._remote.pull(), "prefetch": self._prefetch, "push": self._push}[
-            part
-        ]
+        pause, do = self._load.compute_s, self._part(part)
         took: list[float] = []
         held = sum(map(cpu_of, shards))
         until = time.monotonic() + for_s
         while len(took) < _FEWEST or time.monotonic() < until:
-            _spin(self._load.compute_s)
             began = time.process_time()
-            do(len(took))
-            took.append(time.process_time() - began)
+            do(len(took), pause)
+            took.append(time.process_time() - began - pause)
         return {"trainer": took, "shards": (sum(map(cpu_of, shards)) - held) / len(took)}
 
-    def _train(self, number: int) -> None:
+    def _part(self, part: str) -> Callable[[int, float], None]:
+        """What computes for so long and does a part."""
+        if part == "train":
+            return self._train
+        do = {"pull": lambda number: self._remote.pull(), "prefetch": self._prefetch, "push": self._push}[
+            part
+        ]
+
+        def computed(number: int, seconds: float) -> None:
+            _spin(seconds)
+            do(number)
+
+        return computed
+
+    def _train(self, number: int, seconds: float) -> None:
         self._prefetch(number)
-        _spin(self._times[number])
+        _spin(seconds)
         self._push(number)
 
     def _prefetch(self, number: int) -> None:

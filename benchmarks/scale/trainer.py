@@ -43,8 +43,8 @@ class Trainer:
     def run(self, script: Sequence[Batch], times: Sequence[float]) -> Steps:
         """Train on as many batches as ``times`` has."""
         load, extra = self._load, self._extra
-        rows = load.rows * extra.batch_row_s
-        batch_s = extra.batch_s + load.floats * extra.batch_float_s + rows
+        batch_s = extra.batch_s + load.floats * extra.batch_float_s
+        batch_s += load.rows * extra.batch_row_s + bool(load.rows) * extra.batch_table_s
         for batch, computing_s in zip(script, times, strict=True):
             for call in batch.before:
                 yield from self._call(call, batch)
@@ -71,7 +71,8 @@ class Trainer:
     def _push(self, batches: int) -> Steps:
         load, extra = self._load, self._extra
         rows = load.touched(batches) if batches > 1 else load.rows
-        meeting_s = extra.meeting_s + load.floats * extra.meeting_float_s + rows * extra.meeting_row_s
+        meeting_s = extra.meeting_s + load.floats * extra.meeting_float_s
+        meeting_s += rows * extra.meeting_row_s + bool(rows) * extra.meeting_table_s
         yield self._work(self._costs.step_s + self._sifting_s(rows) + meeting_s)
         for sparse in self._sparse:
             yield from sparse.push_rows(batches)

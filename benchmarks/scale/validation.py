@@ -103,7 +103,8 @@ def validate(
     """Run all cases; ``on_case`` hears of each as soon as it is known."""
     cases = []
     for name, order in _orders(modes, plan):
-        case = _case(field, measured.of(order.workload), name, order, plan.rounds)
+        costs = measured.of(order.workload, order.trainers / len(os.sched_getaffinity(0)))
+        case = _case(field, costs, name, order, plan.rounds)
         on_case(case)
         cases.append(case)
     return cases

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 
 from paddle._engine.exchange import ParameterSpec
@@ -11,7 +13,9 @@ from paddle._pserver.trainer.local import LocalExchange
 
 
 def load() -> None:
-    """Train a little model."""
+    """Train a little model; in every mode push a little to a shard, and hear of it where trainers do."""
+    from benchmarks.scale import counting
+    from benchmarks.scale.modes import MODES
     from benchmarks.scale.script import update_in
     from paddle._engine.exchange import ModeSpec
 
@@ -25,3 +29,8 @@ def load() -> None:
         exchange.step({"w": np.ones(4, np.float32), "t": rows}, 1)
         rows.merged()
     exchange.close()
+    for mode in MODES.values():
+        little = {"mode": asdict(mode), "trainers": 2, "floats": 4, "rows": 2, "height": 9, "rounds": 1}
+        counting.count(little)
+        if mode.is_local:
+            counting.hear({**little, "pause_s": 0.0})
