@@ -17,6 +17,7 @@ from benchmarks.scale.noise import Noise
 from benchmarks.scale.server import Question, Server
 from benchmarks.scale.workload import Workload
 from paddle._engine.exchange import ModeSpec
+from paddle._pserver.protocol.framing import SMALL_BYTES
 
 STEADY = Noise(trainer_sigma=0.0, batch_sigma=0.0)
 DENSE = Workload(name="dense", floats=1000, compute_s=0.01)
@@ -57,6 +58,30 @@ def test_one_trainer_and_one_shard_take_the_sum_of_all_costs():
     result = simulate(job(batches=5), COSTS)
     assert result.elapsed_s == pytest.approx(5 * (DENSE.compute_s + ours + theirs))
     assert result.cpu_s == pytest.approx(ours + theirs)
+
+
+@pytest.mark.parametrize(("floats", "larges"), [(SMALL_BYTES // 4 - 1, 0), (SMALL_BYTES // 4, 2)])
+def test_a_message_that_does_not_go_by_one_buffer_costs_more_in_each_direction(floats, larges):
+    load = Workload(name="dense", floats=floats, compute_s=0.01)
+    costs = Costs(trainer=TrainerCosts(large_s=1e-4, pull_s=1.0), shard=ShardCosts(large_s=3e-4))
+    result = simulate(job(workload=load, batches=5), costs)
+    assert result.trainer_cpu_s == pytest.approx(larges * 1e-4)
+    assert result.shards_cpu_s == pytest.approx(larges * 3e-4)
+
+
+def test_rows_that_make_a_large_message_come_in_one_and_go_in_one():
+    load = Workload(name="rows", floats=0, rows=SMALL_BYTES // 64, compute_s=0.01)
+    costs = Costs(trainer=TrainerCosts(table_large_s=1e-4), shard=ShardCosts(table_large_s=3e-4))
+    result = simulate(job(workload=load, batches=5), costs)  # ids are few, so is what a push is answered
+    assert (result.trainer_cpu_s, result.shards_cpu_s) == (pytest.approx(2e-4), pytest.approx(6e-4))
+
+
+def test_a_batch_that_is_under_way_at_the_end_is_not_counted():
+    load = Workload(name="dense", floats=4, compute_s=0.01)
+    given = job(workload=load, trainers=7, mode=ModeSpec(name="async"), batches=3)
+    noisy = replace(given, noise=Noise(trainer_sigma=0.5), machines=Machines(shared_cores=2))
+    result = simulate(noisy, Costs(trainer=TrainerCosts(step_s=1e-4)))
+    assert result.trainer_cpu_s == pytest.approx(1e-4)
 
 
 @pytest.mark.parametrize("trainers", [2, 5, 16])
@@ -124,6 +149,15 @@ def test_geo_meets_the_others_every_k_batches_and_only_then():
         mode = ModeSpec(name="geo", k_steps=k)
         result = simulate(job(mode=mode, batches=20), costs)
         assert result.elapsed_s == pytest.approx(20 * 0.011 + 20 // k * (7e-3 + exchange))
+
+
+def test_only_rows_that_others_changed_are_news_to_who_hears_of_its_own():
+    load = Workload(name="rows", floats=0, rows=8, height=1 << 40, compute_s=0.01)
+    for name, trainers, news in (("average", 1, 0), ("average", 3, 16), ("geo", 1, 0), ("geo", 3, 16)):
+        mode = ModeSpec(name=name, k_steps=1)
+        costs = Costs(modes={name: ModeCosts(told_row_s=1e-4, batch_table_s=1e-3, meeting_table_s=2e-3)})
+        result = simulate(job(workload=load, mode=mode, trainers=trainers, batches=40), costs)
+        assert result.trainer_cpu_s == pytest.approx(3e-3 + news * 1e-4, rel=0.02)
 
 
 def test_work_on_shared_cores_is_shared_in_equal_parts():

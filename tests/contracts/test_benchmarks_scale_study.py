@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks import __main__ as runner
 from benchmarks.environment import contender_environment
 from benchmarks.scale import plot, prediction, report, study
-from benchmarks.scale.costs import Costs, TrainerCosts
+from benchmarks.scale.costs import Costs, ShardCosts, TrainerCosts
 from benchmarks.scale.fit import Observation, fit
 from benchmarks.scale.measuring import Measured
 from benchmarks.scale.modes import MODES
@@ -102,7 +102,7 @@ def test_a_real_run_trains_its_batches_and_leaves_no_process():
         assert 6 <= real.batches <= 12
         assert real.elapsed_s > 5 * LOAD.compute_s
         assert real.trainer_cpu_s > 0 < real.shard_cpu_s
-        probed = field.probe(replace(order, trainers=1), ["pull", "prefetch", "push"], 0.01)
+        probed = field.probe(replace(order, trainers=1), ["pull", "prefetch", "push", "train"], 0.01)
         assert all(len(one.trainer_s) >= 16 and one.shards_s > 0 for one in probed.values())
         counted = {"do": "count", "mode": {"name": "geo"}, "trainers": 3, "floats": 8, "rows": 4}
         told = field.ask({**counted, "height": 64, "rounds": 2})
@@ -159,6 +159,13 @@ def test_a_job_has_the_costs_of_the_pause_most_like_its_computation():
     measured = Measured({0.002: short, 0.01: long}, {})
     chosen = {ms: measured.of(replace(LOAD, compute_s=ms / 1e3)) for ms in (1, 2, 4, 5, 8.5, 100)}
     assert chosen == {1: short, 2: short, 4: short, 5: long, 8.5: long, 100: long}
+
+
+def test_a_trainer_that_shares_a_core_is_away_for_longer_and_a_shard_is_not():
+    short, long = (Costs(trainer=TrainerCosts(step_s=s), shard=ShardCosts(message_s=s)) for s in (1.0, 2.0))
+    measured = Measured({0.002: short, 0.01: long}, {})
+    assert [measured.of(LOAD, crowd).trainer.step_s for crowd in (0.5, 1, 2, 5, 16)] == [1, 1, 1, 2, 2]
+    assert measured.of(LOAD, 16).shard == short.shard
 
 
 def test_tables_and_the_document_have_every_point(points):
