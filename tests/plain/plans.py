@@ -20,6 +20,7 @@ from paddle._engine import layout
 from paddle._engine.arena import Arena
 from paddle._engine.exchange import StepReport
 from paddle._engine.memory import Memory, aligned
+from paddle._engine.passes import Improved
 from paddle._engine.plan import Plan, make_plan
 from paddle._engine.program import Operator, Parameter, Program, Shape
 from paddle._engine.registry import Value
@@ -152,7 +153,7 @@ def plain(made: Made, scope: Copies, given: Given | None) -> Plan:
     operators = list(_computable(program, made.shapes, scope))
     state = len(program.main.operators), frozenset(made.fetch), frozenset[object]()
     with _apart():
-        how = {"exchange": given, "kept": (), "arena": Arena(), "improved": {state: operators}}
+        how = {"exchange": given, "kept": (), "arena": Arena(), "improved": {state: Improved(operators)}}
         return make_plan(program, made.shapes, made.fetch, scope, {}, {}, **how)  # type: ignore[arg-type]
 
 

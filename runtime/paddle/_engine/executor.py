@@ -21,10 +21,11 @@ from paddle._engine.ahead import Ahead, ahead_of
 from paddle._engine.arena import Arena
 from paddle._engine.exchange import Stepping, SteppingAhead, StepReport
 from paddle._engine.initial import generator_for
+from paddle._engine.passes import Improved
 from paddle._engine.plan import Look, Plan, make_plan
 from paddle._engine.plans.room import ROOM, Kept
 from paddle._engine.profile import current
-from paddle._engine.program import Operator, Program, Shape, Variable
+from paddle._engine.program import Program, Shape, Variable
 from paddle._engine.scope import Scope
 from paddle._engine.teams.crew import Crew
 from paddle._engine.teams.joint import Joining
@@ -80,7 +81,7 @@ class _Known:
     """What an executor remembers of one program. ``grows``: the next run is the first of one plan more."""
 
     plans: Kept[Plan] = field(default_factory=lambda: Kept(PLANS_PER_PROGRAM))
-    improved: dict[object, list[Operator]] = field(default_factory=dict)
+    improved: dict[object, Improved] = field(default_factory=dict)
     grows: bool = False
     runs: int = 0
     ahead: Ahead | None = None

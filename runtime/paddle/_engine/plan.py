@@ -26,7 +26,7 @@ from paddle._engine.forms import forms_of
 from paddle._engine.layout import Layout
 from paddle._engine.open_rows import OpenRows
 from paddle._engine.overlap import overlap_of
-from paddle._engine.passes import improve
+from paddle._engine.passes import Improved, improve
 from paddle._engine.passes.setting import Setting
 from paddle._engine.program import Form, Operator, Program, Shape
 from paddle._engine.registry import Run, Step, Value
@@ -46,7 +46,7 @@ class Plan:
 
     ``generation``: that of ``scope``, whose arrays the steps are bound to, as they are to the arena's
     ``memory``; the plan is void when either is replaced. ``trains``: it ends in an exchange. ``forms``,
-    ``layout`` and ``setting`` are how it came about.
+    ``layout``, ``setting`` and what passes ``improved`` are how it came about.
     """
 
     scope: Scope
@@ -64,6 +64,7 @@ class Plan:
     forms: Mapping[str, Form]
     layout: Layout
     setting: Setting
+    improved: Improved
 
     def __call__(self, feed: Mapping[str, np.ndarray], look: Look | None = None) -> list[np.ndarray]:
         """Run once. ``self.run`` says with which exchange, seed, step and samples. ``look``: see Executor."""
@@ -119,7 +120,7 @@ def make_plan(
     exchange: Stepping | None = None,
     kept: Collection[str] | None = None,
     arena: Arena | None = None,
-    improved: dict[object, list[Operator]] | None = None,
+    improved: dict[object, Improved] | None = None,
     crew: Crew | None = None,
 ) -> Plan:
     """Plan a program. ``gradients`` holds the dense gradients that leave: all plans hand over the same. They
@@ -132,7 +133,7 @@ def make_plan(
     state = len(program.main.operators), setting.keep, frozenset(setting.joint)
     if state not in improved:
         improved[state] = improve(program.main.operators, setting)
-    operators = improved[state]
+    operators = improved[state].operators
     forms = forms_of(program, operators, feed_shapes, fetch)
     fixed = fixed_of(program, operators, forms, scope) | leaving(operators, forms, gradients, room)
     for name in fixed.keys() & set(fetch):
@@ -158,6 +159,7 @@ def make_plan(
         forms=forms,
         layout=layout,
         setting=setting,
+        improved=improved[state],
     )
 
 

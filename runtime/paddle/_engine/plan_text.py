@@ -1,6 +1,7 @@
 """Plan text: what a plan does, for people: what was fused, what each operator writes and where, memory.
 
-It must never change a plan. Guarantee: it says what is, taken from the plan itself; sizes are in bytes.
+It must never change a plan, nor ask a pass again. Guarantee: it says what is, taken from the plan itself;
+sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from paddle._engine.layout import Layout, Place
 from paddle._engine.memory import aligned
-from paddle._engine.passes import improvements
 from paddle._engine.plan import Plan
 from paddle._engine.program import Operator, Program
 from paddle._engine.steps.loop import Loop
@@ -18,13 +18,13 @@ from paddle._engine.steps.loop import Loop
 
 def plan_text(program: Program, plan: Plan) -> str:
     """The text, of lines. ``program``: the one that was planned."""
-    operators = list(_in_order(program, plan))
+    operators = plan.improved.operators
     return "\n".join(
         [
             f"{len(program.main.operators)} operators, of which a run computes {len(operators)} "
             f"in {len(plan.steps)} calls",
             "fused:",
-            *(list(_fused(program, plan)) or ["  nothing"]),
+            *(list(_fused(plan)) or ["  nothing"]),
             "",
             *_listed(operators, plan.layout),
             "",
@@ -33,21 +33,10 @@ def plan_text(program: Program, plan: Plan) -> str:
     )
 
 
-def _in_order(program: Program, plan: Plan) -> Iterator[Operator]:
-    operators: Sequence[Operator] = program.main.operators
-    for _, _, better in improvements(program.main.operators, plan.setting):
-        operators = better
-    yield from operators
-
-
-def _fused(program: Program, plan: Plan) -> Iterator[str]:
+def _fused(plan: Plan) -> Iterator[str]:
     """What each pass has done, of those that have done anything."""
-    for name, before, after in improvements(program.main.operators, plan.setting):
-        old, new = {id(each): each for each in before}, {id(each): each for each in after}
-        gone = Counter(old[key].type for key in old.keys() - new.keys())
-        made = Counter(new[key].type for key in new.keys() - old.keys())
-        if gone or made:
-            yield f"  {name}: {_counted(gone)} -> {_counted(made)}"
+    for change in plan.improved.changes:
+        yield f"  {change.name}: {_counted(change.gone)} -> {_counted(change.made)}"
 
 
 def _counted(types: Counter[str]) -> str:

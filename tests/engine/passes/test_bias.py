@@ -32,7 +32,7 @@ class Layer:
     def types(self, *keep: Variable | str) -> set[str]:
         names = frozenset(k if isinstance(k, str) else k.name for k in keep)
         main = self.b.program.main
-        return {each.type for each in improve(main.operators, Setting(names, main.variables))}
+        return {each.type for each in improve(main.operators, Setting(names, main.variables)).operators}
 
 
 @pytest.mark.parametrize("bias", [(2,), (1, 2)])
@@ -56,7 +56,7 @@ def test_a_bias_of_more_axes_than_two_too(bias: tuple[int, ...]) -> None:
     append_backward(b.program, b.op("reduce_sum", X=out))
     main, names = b.program.main, frozenset({"x@GRAD", "c@GRAD"})
     assert "bias_activation_grad" in [
-        each.type for each in improve(main.operators, Setting(names, main.variables))
+        each.type for each in improve(main.operators, Setting(names, main.variables)).operators
     ]
     initialize(b.program, scope, 0)
     out, at_x, at_c = Executor(scope).run(b.program, {}, [out, "x@GRAD", "c@GRAD"])
@@ -72,7 +72,7 @@ def test_what_differs_among_rows_is_no_bias(bias: tuple[int, ...]) -> None:
     out, main = b.op("tanh", X=b.op("elementwise_add", X=x, Y=c)), b.program.main
     kept = frozenset({out.name})
     assert "bias_activation" not in [
-        each.type for each in improve(main.operators, Setting(kept, main.variables))
+        each.type for each in improve(main.operators, Setting(kept, main.variables)).operators
     ]
 
 
@@ -83,7 +83,7 @@ def test_a_sigmoid_within_limits_keeps_them() -> None:
     append_backward(b.program, b.op("reduce_sum", X=out))
     main, names = b.program.main, frozenset({"x@GRAD"})
     assert "bias_activation_grad" in {
-        op.type for op in improve(main.operators, Setting(names, main.variables))
+        op.type for op in improve(main.operators, Setting(names, main.variables)).operators
     }
     initialize(b.program, scope, 0)
     found, at_x = Executor(scope).run(b.program, {}, [out, "x@GRAD"])

@@ -9,7 +9,7 @@ from paddle._engine.autodiff import append_backward
 from paddle._engine.builder import Builder
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
-from paddle._engine.passes import improve, prune
+from paddle._engine.passes import Improved, improve, prune
 from paddle._engine.passes.setting import Setting
 from paddle._engine.scope import Scope
 
@@ -39,7 +39,7 @@ class Columns:
     def types(self, *keep: str) -> list[str]:
         main = self.b.program.main
         names = frozenset(["w@GRAD", self.loss.name, *keep])
-        return [each.type for each in improve(main.operators, Setting(names, main.variables))]
+        return [each.type for each in improve(main.operators, Setting(names, main.variables)).operators]
 
     def run(self, *fetch: str) -> list[np.ndarray]:
         scope = Scope()
@@ -50,7 +50,8 @@ class Columns:
 def apart(columns: Columns, monkeypatch: pytest.MonkeyPatch, *fetch: str) -> list[np.ndarray]:
     with monkeypatch.context() as patch:
         patch.setattr(
-            "paddle._engine.plan.improve", lambda operators, setting: prune(operators, setting.keep)
+            "paddle._engine.plan.improve",
+            lambda operators, setting: Improved(prune(operators, setting.keep)),
         )
         return columns.run(*fetch)
 

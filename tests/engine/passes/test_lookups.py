@@ -9,7 +9,7 @@ from paddle._engine.autodiff import append_backward
 from paddle._engine.builder import Builder
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
-from paddle._engine.passes import improve, prune
+from paddle._engine.passes import Improved, improve, prune
 from paddle._engine.passes.setting import Setting
 from paddle._engine.scope import Scope
 
@@ -42,7 +42,7 @@ class Side:
 
     def types(self, *keep: str) -> list[str]:
         main, names = self.b.program.main, frozenset([*self.gradients, *keep])
-        return [each.type for each in improve(main.operators, Setting(names, main.variables))]
+        return [each.type for each in improve(main.operators, Setting(names, main.variables)).operators]
 
     def run(self) -> list[np.ndarray]:
         scope = Scope()
@@ -75,7 +75,8 @@ def test_those_in_one_table_side_by_side_become_one_and_gradients_stay_the_same(
     assert types.count("lookup_beside_grad") == fused
     found = side.run()
     monkeypatch.setattr(
-        "paddle._engine.plan.improve", lambda operators, setting: prune(operators, setting.keep)
+        "paddle._engine.plan.improve",
+        lambda operators, setting: Improved(prune(operators, setting.keep)),
     )
     for one, other in zip(found, side.run(), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5)
@@ -93,7 +94,7 @@ def test_lookups_whose_gradients_are_rows_stay_apart_from_others_in_their_table(
     rows = [b.op("lookup_table", {"is_sparse": i < 2}, W=w, Ids=ids) for i in range(4)]
     append_backward(b.program, b.op("reduce_sum", X=b.op("concat", X=rows)))
     main = b.program.main
-    made = improve(main.operators, Setting(frozenset(["w@GRAD"]), main.variables))
+    made = improve(main.operators, Setting(frozenset(["w@GRAD"]), main.variables)).operators
     for type in ("lookup_beside", "lookup_beside_grad"):
         assert {each.attrs["is_sparse"] for each in made if each.type == type} == {True, False}
 
@@ -104,7 +105,10 @@ def test_a_row_that_stands_there_twice_stays_apart() -> None:
     row = b.op("lookup_table", W=w, Ids=ids)
     out = b.op("concat", X=[row, row])
     main = b.program.main
-    types = [each.type for each in improve(main.operators, Setting(frozenset([out.name]), main.variables))]
+    types = [
+        each.type
+        for each in improve(main.operators, Setting(frozenset([out.name]), main.variables)).operators
+    ]
     assert types == ["lookup_table", "concat"]
 
 
@@ -116,4 +120,4 @@ def test_pooled_rows_that_are_fetched_are_looked_up() -> None:
     main = b.program.main
     for keep, expected in (((), ["lookup_pool"]), ((rows.name,), ["lookup_table", "sequence_pool"])):
         setting = Setting(frozenset([pooled.name, *keep]), main.variables)
-        assert [each.type for each in improve(main.operators, setting)] == expected
+        assert [each.type for each in improve(main.operators, setting).operators] == expected

@@ -9,7 +9,7 @@ from paddle._engine.autodiff import append_backward
 from paddle._engine.builder import Builder
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
-from paddle._engine.passes import fuse_softmax_cost, improve, prune
+from paddle._engine.passes import Improved, fuse_softmax_cost, improve, prune
 from paddle._engine.passes.setting import Setting
 from paddle._engine.program import Variable
 from paddle._engine.scope import Scope
@@ -33,7 +33,7 @@ class Classifier:
     def types(self, *keep: Variable | str) -> list[str]:
         names = frozenset(k if isinstance(k, str) else k.name for k in keep)
         main = self.b.program.main
-        return [each.type for each in improve(main.operators, Setting(names, main.variables))]
+        return [each.type for each in improve(main.operators, Setting(names, main.variables)).operators]
 
     def run(self, *fetch: Variable | str) -> list[np.ndarray]:
         scope = Scope()
@@ -44,7 +44,8 @@ class Classifier:
 def apart(model: Classifier, *fetch: Variable | str, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     with monkeypatch.context() as patch:
         patch.setattr(
-            "paddle._engine.plan.improve", lambda operators, setting: prune(operators, setting.keep)
+            "paddle._engine.plan.improve",
+            lambda operators, setting: Improved(prune(operators, setting.keep)),
         )
         return model.run(*fetch)
 

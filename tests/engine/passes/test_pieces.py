@@ -31,7 +31,7 @@ class Cut:
     def types(self, *keep: str) -> list[str]:
         main = self.b.program.main
         names = frozenset({"x@GRAD", *keep})
-        return [each.type for each in improve(main.operators, Setting(names, main.variables))]
+        return [each.type for each in improve(main.operators, Setting(names, main.variables)).operators]
 
     def gradient(self) -> tuple[np.ndarray, np.ndarray]:
         scope = Scope()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 
+from paddle._engine import passes
 from paddle._engine.executor import Executor
 
 from ..jobs import IDS, embedded, linear
@@ -22,6 +24,22 @@ def test_it_says_what_was_fused() -> None:
     assert "lookups + concat: concat + concat_grad + 2 lookup_table + 2 lookup_table_grad + sum" in fused
     assert "-> lookup_beside + lookup_beside_grad" in fused
     assert "nothing" in text_of(linear(), POINTS).split("\n\n")[0]
+
+
+def test_it_is_of_the_plan_that_there_is_also_when_passes_are_others_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, other = embedded(), embedded()
+    with monkeypatch.context() as patch:
+        patch.setattr(passes, "PASSES", {})
+        other.run(IDS)
+        plain = other.executor.plan_text(other.program, IDS, [other.loss])
+    one.run(IDS)
+    fused = one.executor.plan_text(one.program, IDS, [one.loss])
+    assert "fused:\n  nothing\n" in plain and "lookup_beside" not in plain and "lookup_beside" in fused
+    monkeypatch.setattr(passes, "PASSES", {"wrong": lambda *_: pytest.fail("asked again")})
+    for job, text in ((one, fused), (other, plain)):
+        assert job.executor.plan_text(job.program, IDS, [job.loss]) == text
 
 
 def test_it_lists_the_operators_that_run_in_their_order_and_where_their_results_lie() -> None:

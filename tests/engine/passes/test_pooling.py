@@ -11,7 +11,7 @@ from paddle._engine.autodiff import append_backward
 from paddle._engine.builder import Builder
 from paddle._engine.executor import Executor, initialize
 from paddle._engine.initial import Normal
-from paddle._engine.passes import improve, prune
+from paddle._engine.passes import Improved, improve, prune
 from paddle._engine.passes.setting import Setting
 from paddle._engine.program import Variable
 from paddle._engine.scope import Scope
@@ -46,7 +46,7 @@ class Layer:
     def types(self, *keep: Variable | str) -> list[str]:
         names = frozenset(each if isinstance(each, str) else each.name for each in keep)
         main = self.b.program.main
-        return [each.type for each in improve(main.operators, Setting(names, main.variables))]
+        return [each.type for each in improve(main.operators, Setting(names, main.variables)).operators]
 
     def run(self, *fetch: Variable | str) -> list[np.ndarray]:
         scope = Scope()
@@ -57,7 +57,8 @@ class Layer:
 def apart(layer: Layer, *fetch: Variable | str, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     with monkeypatch.context() as patch:
         patch.setattr(
-            "paddle._engine.plan.improve", lambda operators, setting: prune(operators, setting.keep)
+            "paddle._engine.plan.improve",
+            lambda operators, setting: Improved(prune(operators, setting.keep)),
         )
         return layer.run(*fetch)
 

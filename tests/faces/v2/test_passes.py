@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import paddle.v2 as paddle
-from paddle._engine.passes import descent, prune
+from paddle._engine.passes import Improved, descent, prune
 from paddle._engine.passes.setting import Setting
 from paddle._engine.program import Operator
 
@@ -39,9 +39,9 @@ def no_passes() -> Iterator[None]:
     within: one that was made before has been through the passes."""
     plans: list[Sequence[Operator]] = []
 
-    def pruned(operators: Sequence[Operator], setting: Setting) -> list[Operator]:
+    def pruned(operators: Sequence[Operator], setting: Setting) -> Improved:
         plans.append(operators)
-        return prune(operators, setting.keep)
+        return Improved(prune(operators, setting.keep))
 
     with (
         mock.patch("paddle._engine.plan.improve", pruned),
@@ -60,7 +60,7 @@ def all_passes(seen: list[Operator]):
 
     def watched(operators: Any, setting: Any) -> Any:
         better = improve(operators, setting)
-        seen.extend(better)
+        seen.extend(better.operators)
         return better
 
     with mock.patch.object(plan, "improve", watched), mock.patch.object(descent, "LEAST", 1):

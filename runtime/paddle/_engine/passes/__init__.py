@@ -7,7 +7,9 @@ the order of operators changes, bit for bit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from paddle._engine.passes.bias import fuse_bias
 from paddle._engine.passes.columns import look_up_rows
@@ -41,18 +43,35 @@ PASSES: Mapping[str, Pass] = {
 """All passes, in the order in which they profit from each other, by what they bring together."""
 
 
-def improvements(
-    operators: Sequence[Operator], setting: Setting
-) -> Iterator[tuple[str, Sequence[Operator], list[Operator]]]:
-    """Each pass by name, with the operators before and after it."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one pass did: how many operators of which type it took away, and put there."""
+
+    name: str
+    gone: Counter[str]
+    made: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Improved:
+    """``operators`` that passes have made, and the ``changes`` that each which did anything made in turn."""
+
+    operators: Sequence[Operator]
+    changes: Sequence[Change] = field(default=())
+
+
+def improve(operators: Sequence[Operator], setting: Setting) -> Improved:
+    """The operators after all passes, and what each of these did."""
+    changes: list[Change] = []
     for name, make_better in PASSES.items():
         better = make_better(operators, setting)
-        yield name, operators, better
+        changes += _changed(name, operators, better)
         operators = better
+    return Improved(list(operators), changes)
 
 
-def improve(operators: Sequence[Operator], setting: Setting) -> list[Operator]:
-    """The operators after all passes."""
-    for make_better in PASSES.values():
-        operators = make_better(operators, setting)
-    return list(operators)
+def _changed(name: str, before: Sequence[Operator], after: Sequence[Operator]) -> Iterator[Change]:
+    old, new = {id(each): each for each in before}, {id(each): each for each in after}
+    if old.keys() != new.keys():
+        gone = Counter(old[key].type for key in old.keys() - new.keys())
+        yield Change(name, gone, Counter(new[key].type for key in new.keys() - old.keys()))
