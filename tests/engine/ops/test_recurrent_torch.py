@@ -22,6 +22,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip insta
 
 Tensor = Any
 Arrays = dict[str, np.ndarray]
+RNG = np.random.default_rng(29)
 LSTM_ORDER = (1, 2, 0, 3)  # of the engine's gates, which begin with the candidate
 # PyTorch projects to fewer than there are.
 PROJECTED = drawn(X=(5, 16), Weight=(3, 16), Bias=(1, 16), Projection=(4, 3))
@@ -181,3 +182,35 @@ def test_a_layer_of_gru_in_time_agrees(is_reverse: bool) -> None:
         ends.append(end)
     outputs = {"Out": of_all(made, size), "LastHidden": torch.cat(ends)}
     agree(single("gru_layer", layered.GRU, is_reverse=is_reverse), outputs, given)
+
+
+def test_a_moment_of_an_lstm_without_peepholes_agrees() -> None:
+    arrays = {"X": RNG.normal(size=(5, 8)), "State": RNG.normal(size=(5, 2)), "Bias": np.zeros((1, 6))}
+    given, peer = tensors(arrays, "X", "State"), torch.nn.LSTMCell(8, 2, dtype=torch.float64)
+    own = of_cell(peer, weight_ih=torch.eye(8).double())
+    begin = torch.zeros(5, 2).double(), given["State"]
+    out, state = torch.func.functional_call(peer, own, (ordered(given["X"], LSTM_ORDER), begin))
+    agree(single("lstm_step", arrays), {"Out": out, "Next": state}, given)
+
+
+def test_a_moment_of_a_gru_agrees() -> None:
+    """What multiplies the state for a candidate is a diagonal; updates say how much is new."""
+    among = np.concatenate([np.ones(8, bool), np.eye(2, dtype=bool).ravel()]).reshape(2, 6)
+    arrays = {slot: RNG.normal(size=shape) for slot, shape in {"X": (5, 6), "State": (5, 2)}.items()}
+    arrays |= {"Weight": np.where(among, RNG.normal(size=(2, 6)), 0), "Bias": RNG.normal(size=(1, 6))}
+    given, peer = tensors(arrays, "X", "State", "Weight", "Bias"), torch.nn.GRUCell(6, 2, dtype=torch.float64)
+    flat = given["Weight"].reshape(-1)
+    update, reset = torch.tensor_split(flat[:8].reshape(2, 4), 2, 1)
+    told = ordered(given["X"] + given["Bias"], (1, 0, 2)) * torch.tensor([1, 1, -1, -1, 1, 1])
+    own = of_cell(
+        peer,
+        weight_ih=torch.eye(6).double(),
+        weight_hh=torch.cat([reset, -update, flat[8:].reshape(2, 2)], 1).T,
+    )
+    out = torch.func.functional_call(peer, own, (told, given["State"]))
+    agree(single("gru_step", arrays), {"Out": out}, given, among)
+
+
+def of_cell(peer: Any, **own: Tensor) -> dict[str, Tensor]:
+    """Its parameters; those that are not given are 0."""
+    return {name: own.get(name, torch.zeros_like(each)) for name, each in peer.named_parameters()}
