@@ -173,6 +173,22 @@ def test_gradients_are_derivatives(way: Callable, is_reverse: bool) -> None:
     check_gradients(written.builder.program, written.cost(*way(written, is_reverse)))
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_gradients_in_a_test_are_those_of_training_where_nothing_is_dropped(way: Callable) -> None:
+    written, found = Written(), []
+    cost, program = written.cost(*way(written, False)), written.builder.program
+    feed = {name: RUNS[name] for name in written.runs}
+    scope = Scope()
+    initialize(program, scope, seed=3)
+    tested, executor = program.clone(for_test=True), Executor(scope)
+    executor.run(tested, feed, [cost])  # which keeps no more than it needs
+    for each in (program, tested):
+        pairs = append_backward(each, cost)
+        found.append(executor.run(each, feed, [cost, *(gradient for _, gradient in pairs)]))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("way", [simple, attention, of_sequences])
 def test_gradients_are_the_same_where_no_operator_is_known_to_work_row_by_row(
     way: Callable, monkeypatch

@@ -20,6 +20,7 @@ Nodes = tuple[str, ...]
 DRAWN = "engine/ops/test_drawn.py::test_"
 ALIKE = f"{DRAWN}as_many_as_another_array_has_are_drawn_like_any_others"
 SEED = f"{DRAWN}a_seed_of_its_own_draws_the_same_in_every_run"
+KEPT = f"{DRAWN}what_goes_back_through_dropout_is_what_was_kept_whatever_drew_it"
 CLASSES = f"{DRAWN}classes_are_drawn_by_their_distribution"
 APART = (
     f"{DRAWN}classes_drawn_apart_are_each_there_once",
@@ -76,16 +77,15 @@ GRADIENTS: dict[Pair, Nodes] = {
     **{("data_norm", name): COUNTED for name in ("slot_dim", "epsilon")},
     **{pair: OTHERWISE[pair] for pair in (("joint_mul", "multiplier"), ("recurrent", "loop"))},
     ("recurrent", "is_reverse"): OTHERWISE["recurrent", "is_reverse"],
+    ("recurrent", "is_test"): (
+        f"{RECURRENCE}gradients_in_a_test_are_those_of_training_where_nothing_is_dropped",
+    ),
+    **{("dropout", name): (KEPT,) for name in ("seed", "draws_as")},
+    ("batch_norm_told", "momentum"): (
+        "engine/ops/test_other_outputs.py::test_gradients_follow_from_no_momentum",
+    ),
 }
-"""The same of gradients."""
-
-OF_NO_GRADIENT: dict[Pair, str] = {
-    ("batch_norm_told", "momentum"): "moves averages, and a variable tells it",
-    ("dropout", "seed"): "the mask is the forward's",
-    ("dropout", "draws_as"): "the mask is the forward's",
-    ("recurrent", "is_test"): "a test goes back nowhere",
-}
-"""What no gradient looks at, and why."""
+"""The same of gradients, also of those that look at no such attribute."""
 
 
 def once(cases: Iterable[tuple[str, dict[str, Any]]], types: Iterable[str]) -> set[Pair]:
@@ -111,8 +111,7 @@ def test_every_attribute_is_seen_with_two_values_where_gradients_are_checked() -
     by_twins = [(slope.type, slope.attrs) for slope in SLOPES]
     with_gradient = [type for type, row in registry.table().items() if row.gradient is not None]
     found = once([*by_differences, *by_twins], with_gradient)
-    assert found == GRADIENTS.keys() | OF_NO_GRADIENT.keys()
-    assert not GRADIENTS.keys() & OF_NO_GRADIENT.keys()
+    assert found == GRADIENTS.keys()
 
 
 def test_tests_that_are_named_here_give_each_attribute_two_values() -> None:

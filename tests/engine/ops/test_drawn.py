@@ -124,6 +124,16 @@ def test_dropout_draws_as_another_where_it_is_told_to() -> None:
     assert (drawn("dropout", Run(seed=1), "b", {}, X=X) != own).any()
 
 
+@pytest.mark.parametrize(("name", "values"), [("seed", (5, 6)), ("draws_as", ("one", "another"))])
+def test_what_goes_back_through_dropout_is_what_was_kept_whatever_drew_it(name: str, values: tuple) -> None:
+    given, kept = np.random.default_rng(2).normal(size=X.shape), []
+    for value in values:
+        single = Single("dropout", {"X": [X]}, {name: value})
+        kept.append(single.forward()["Mask"])
+        np.testing.assert_array_equal(single.gradient(given, ["X"])["X"][0], given * kept[-1])
+    assert (kept[0] != kept[1]).any()
+
+
 @pytest.mark.parametrize(
     ("classes", "count", "distribution"),
     [(CLASSES, 30_000, ()), (9, 40_000, ()), (CLASSES, 30_000, UNEVEN), (CLASSES, 30_000, LOG_UNIFORM)],

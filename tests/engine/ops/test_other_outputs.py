@@ -80,3 +80,19 @@ def test_a_moving_mean_moves_towards_that_of_the_batch(type: str, kept: float) -
     for slot, new in (("Mean", X.mean(0)), ("Variance", X.var(0))):
         moved = kept * CHANNELS[slot] + (1 - kept) * new
         np.testing.assert_allclose(single.inputs[slot][0], moved, rtol=1e-12)
+
+
+def test_gradients_follow_from_no_momentum() -> None:
+    """That of an attribute or of a variable: they are those of the batch, bit for bit."""
+    given, slots = RNG.normal(size=X.shape), {"X": X, **CHANNELS}
+    found = []
+    for type, momentum in (("batch_norm", 0.9), ("batch_norm_told", 0.9), ("batch_norm_told", 0.2)):
+        told = {"Momentum": np.array([momentum])} if type == "batch_norm_told" else {}
+        arrays = {slot: [value.copy()] for slot, value in (slots | told).items()}
+        single = Single(type, arrays, {"momentum": momentum})
+        found.append(single.gradient(given, ["X", "Scale", "Bias"]))
+        moved = momentum * CHANNELS["Mean"] + (1 - momentum) * X.mean(0)
+        np.testing.assert_allclose(single.inputs["Mean"][0], moved, rtol=1e-12)
+    for other in found[1:]:
+        for slot, (gradient,) in other.items():
+            np.testing.assert_array_equal(gradient, found[0][slot][0])

@@ -49,13 +49,18 @@ class _Walk:
 
     def __init__(self, call: Call, tape: str) -> None:
         loop: Loop = call.attrs["loop"]
-        self.loop = loop.for_test if call.attrs["is_test"] else loop
+        self.is_test, self._given_loop = call.attrs["is_test"], loop
+        self.loop = loop.for_test if self.is_test else loop
         arrays = [array for array in call.arrays("In") if array is not None]
         self.arrays = dict(zip(loop.inputs, arrays, strict=True))
         self.floating = _floating(array.dtype.name for array in arrays)
         self.run = call.run
         self.tape: Tape = call.run.keep.setdefault(tape, Tape())
         self._key: object = None
+
+    def loop_for_gradients(self) -> Loop:
+        """What is walked along where gradients are made, too."""
+        return self._given_loop.for_gradients_in_test if self.is_test else self._given_loop
 
     def is_ready(self, layout: Layout) -> bool:
         """Whether what was bound for the layout before holds for this one, too."""
@@ -71,11 +76,13 @@ class _Forward(_Walk):
         self._offsets, self._others = call["Offsets"], call.arrays("Others")
         self._is_reverse, self._outs = call.attrs["is_reverse"], call.arrays("Out")
         kept = {*self.loop.outputs, *self.loop.inputs, *self.loop.passed_on}
-        self._keep = kept if call.attrs["is_test"] else None
+        self._keep = kept if self.is_test else None
         self._steps: list[Step] = []
         self._values: Values | None = None
 
     def __call__(self) -> None:
+        if self._keep is not None and self.tape.is_walked_back:
+            self.loop, self._keep, self._values = self.loop_for_gradients(), None, None
         same(self._offsets, (each for each in self._others if each is not None))
         loop = self.loop
         runs = {name: array for name, array in self.arrays.items() if loop.kinds[name].ends}
@@ -123,6 +130,7 @@ class _Forward(_Walk):
 class _Backward(_Walk):
     def __init__(self, call: Call) -> None:
         super().__init__(call, call.operator.inputs["Out" + GRAD][0].split(GRAD)[0])
+        self.tape.is_walked_back, self.loop = True, self.loop_for_gradients()
         self._given = call.arrays("Out" + GRAD)
         found = zip(self.loop.inputs, call.arrays("In" + GRAD), strict=True)
         self._grads = {name: array for name, array in found if array is not None}

@@ -51,6 +51,12 @@ class Loop:
         return replace(self, operators=tuple(switched))
 
     @cached_property
+    def for_gradients_in_test(self) -> Loop:
+        """The same as ``for_test``, but for loops within, which keep what gradients are made of."""
+        tested = zip(self.operators, self.for_test.operators, strict=True)
+        return replace(self, operators=tuple(_kept(each) or other for each, other in tested))
+
+    @cached_property
     def boots(self) -> frozenset[str]:
         """The inputs with which memories begin."""
         return frozenset(each.boot for each in self.memories if each.boot)
@@ -64,6 +70,14 @@ class Loop:
     def passed_on(self) -> frozenset[str]:
         """Memories that are what another one is a moment later: of two moments they are needed at once."""
         return self.recalled & {each.next for each in self.memories}
+
+
+def _kept(operator: Operator) -> Operator | None:
+    """A loop that computes as in a test, and keeps as in training."""
+    loop = operator.attrs.get("loop")
+    if "is_test" not in operator.attrs or not isinstance(loop, Loop):
+        return None
+    return replace(operator, attrs={**operator.attrs, "loop": loop.for_gradients_in_test})
 
 
 @dataclass(frozen=True, slots=True)

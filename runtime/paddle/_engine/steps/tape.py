@@ -27,13 +27,15 @@ Views = Sequence[Array]
 
 class Tape:
     """Memory by name. ``generation`` counts how often a piece of it was moved. ``runs``: what the operators
-    of each moment are told, and tell each other. ``layout``: of the last walk forwards."""
+    of each moment are told, and tell each other. ``layout``: of the last walk forwards. ``is_walked_back``:
+    somebody makes gradients of what it holds, for which all moments are kept in a test, too."""
 
     layout: Layout
 
     def __init__(self) -> None:
         self._pieces: dict[str, Array] = {}
         self.generation = 0
+        self.is_walked_back = False
         self._runs: list[Run] = []
 
     def array(self, name: str, shape: tuple[int, ...], dtype: str) -> Array:
