@@ -33,6 +33,10 @@ APART = {
 """Where there is no twin of the same arguments: which module tests it."""
 
 
+FEW = 4
+"""Lines, that with ``def`` among them."""
+
+
 def name(kernel: Any) -> str:
     return f"{kernel.py_func.__module__}.{kernel.__name__}".removeprefix(PACKAGE + ".")
 
@@ -93,6 +97,48 @@ def test_each_kernel_has_a_twin_that_a_test_compares_it_with() -> None:
     assert public() - compared - set(APART) == set(), "give these a Case in tests/engine/kernels"
     assert not compared & set(APART)
     assert set(APART) <= public()
+
+
+def names(tree: ast.AST) -> set[str]:
+    """What it reads, by name or as an attribute."""
+    every = list(ast.walk(tree))
+    attributes = {each.attr for each in every if isinstance(each, ast.Attribute)}
+    return attributes | {each.id for each in every if isinstance(each, ast.Name)}
+
+
+def reached() -> set[str]:
+    """Functions among kernels that something outside of them names, or one that is reached. That a list of
+    what is compiled early (paddle/_warm) names one is no reason for it to be there."""
+    within: dict[str, set[str]] = {}
+    wanted: set[str] = set()
+    for path in RUNTIME.rglob("*.py"):
+        parts = path.relative_to(RUNTIME).parts
+        for node in ast.parse(path.read_bytes()).body if "_warm" not in parts else ():
+            if ROOM.name in parts and isinstance(node, ast.FunctionDef):
+                within.setdefault(node.name, set()).update(names(node))
+            else:
+                wanted |= names(node)
+    found, todo = set[str](), wanted & within.keys()
+    while todo:
+        found |= todo
+        todo = {each for one in todo for each in within[one] & within.keys()} - found
+    return found
+
+
+def test_no_kernel_is_there_for_nobody() -> None:
+    assert {source.__name__ for source in sources()} - reached() == set()
+
+
+def test_no_two_kernels_are_the_same() -> None:
+    """But for those of a line or two, which a file has to itself."""
+    found: dict[Any, list[str]] = {}
+    for source in sources():
+        code, told = source.__code__, source.__doc__
+        constants = tuple(each for each in code.co_consts if each != told)
+        if len({line for *_, line in code.co_lines() if line}) > FEW:
+            found.setdefault((code.co_code, repr(constants), code.co_names), []).append(source.__qualname__)
+    assert len(found) > 200
+    assert [each for each in found.values() if len(each) > 1] == []
 
 
 ASIDE = error_function

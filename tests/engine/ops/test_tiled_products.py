@@ -244,6 +244,23 @@ def test_a_processor_that_multiplies_matrices_by_itself_does_so_from_some_rows_o
     assert tiled.way(1024, (256, 10_000), "float64", "float64") is None
 
 
+@pytest.mark.parametrize("lacking", ["", *amx.NEEDED])
+def test_the_flags_of_the_processor_say_whether_it_is_there(
+    lacking: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Library:
+        def __init__(self, name: None) -> None:
+            pass
+
+        def syscall(self, *number: int) -> int:
+            return 0
+
+    monkeypatch.setattr(amx.ctypes, "CDLL", Library)
+    flags = [f"-{each[1:]}" if each == lacking else each for each in ("+sse2", *amx.NEEDED, "+amx-int8")]
+    monkeypatch.setattr(amx, "FEATURES", ",".join(flags))
+    assert amx.is_there.__wrapped__() == (not lacking)
+
+
 def test_where_linux_gives_no_leave_it_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(amx, "FEATURES", ",".join(amx.NEEDED))
     asked = []
