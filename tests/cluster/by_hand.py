@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.plain.children import watched
 from tests.ports import free_port
 from tests.waiting import PATIENCE_S
 
@@ -63,7 +64,7 @@ def trainer(folder: Path, text: str, **env: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "train.py"],
         cwd=folder,
-        env=environment(**env),
+        env=watched(environment(**env)),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

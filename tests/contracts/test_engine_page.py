@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from paddle._launch.flags import BY_NAME
+from tests.plain.children import watched
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "engine.md").read_text()
@@ -15,7 +16,7 @@ PLAN, TABLE = re.findall(r"^```text\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def run(folder: Path, *arguments: str) -> str:
-    environ = {"PYTHONPATH": str(ROOT / "runtime")}
+    environ = watched({"PYTHONPATH": str(ROOT / "runtime")})
     done = subprocess.run(
         [sys.executable, *arguments], cwd=folder, env=environ, capture_output=True, text=True
     )

@@ -113,7 +113,8 @@ def reached() -> set[str]:
     wanted: set[str] = set()
     for path in RUNTIME.rglob("*.py"):
         parts = path.relative_to(RUNTIME).parts
-        for node in ast.parse(path.read_bytes()).body if "_warm" not in parts else ():
+        text = path.read_text()
+        for node in ast.parse(text).body if "_warm" not in parts and "kernel" in text else ():
             if ROOM.name in parts and isinstance(node, ast.FunctionDef):
                 within.setdefault(node.name, set()).update(names(node))
             else:

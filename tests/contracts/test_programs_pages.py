@@ -16,6 +16,7 @@ import pytest
 from paddle._launch.environ import OF_SNAPSHOTS
 from paddle._launch.flags import BY_CONF_NAME, BY_NAME, FLAGS, FLEET_FLAGS
 from paddle._launch.fleet import call
+from tests.plain.children import watched
 
 from .drawn import DRAWN, PAGES, REGION, ROOT, drawn_again
 
@@ -56,7 +57,7 @@ def test_programs_of_a_page_run_one_after_another(name: str, tmp_path: Path) -> 
     done = subprocess.run(
         [sys.executable, "train.py"],
         cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT / "runtime")},
+        env=watched({"PYTHONPATH": str(ROOT / "runtime")}),
         capture_output=True,
         text=True,
     )

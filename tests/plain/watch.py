@@ -25,6 +25,7 @@ from paddle._engine.teams.joint import Joining
 from paddle._engine.teams.team import Team
 from tests import called
 
+from . import children
 from .beside import Beside, run, unlike_together
 from .key import key_of
 from .plans import Made, stand_in
@@ -177,10 +178,21 @@ def _telling() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        for text in OF_ALL.take():
+        for text in (*OF_ALL.take(), *children.take()):
             error.add_note(text)
         raise
+    OF_ALL.unlike += children.take()
     OF_ALL.tell()
+
+
+def pytest_configure() -> None:
+    """Processes that tests start can say what they find from here on."""
+    children.begin()
+
+
+def pytest_unconfigure() -> None:
+    """They can no more."""
+    children.end()
 
 
 @pytest.hookimpl(wrapper=True)
