@@ -131,9 +131,8 @@ def make_plan(
         program.variable(name)
     setting, improved = _setting(program, fetch, exchange), {} if improved is None else improved
     state = len(program.main.operators), setting.keep, frozenset(setting.joint)
-    if state not in improved:
-        improved[state] = improve(program.main.operators, setting)
-    operators = improved[state].operators
+    better = improved.get(state) or improved.setdefault(state, improve(program.main.operators, setting))
+    operators = better.operators
     forms = forms_of(program, operators, feed_shapes, fetch)
     fixed = fixed_of(program, operators, forms, scope) | leaving(operators, forms, gradients, room)
     for name in fixed.keys() & set(fetch):
@@ -159,7 +158,7 @@ def make_plan(
         forms=forms,
         layout=layout,
         setting=setting,
-        improved=improved[state],
+        improved=better,
     )
 
 
