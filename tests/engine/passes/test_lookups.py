@@ -88,6 +88,17 @@ def test_rows_that_are_fetched_or_whose_gradient_is_stay_apart() -> None:
     assert "lookup_beside" not in side.types(side.rows[1].name + "@GRAD")
 
 
+def test_lookups_stay_apart_where_the_share_of_one_in_a_tables_gradient_is_fetched() -> None:
+    side = Side("aa")
+    made = [each for each in side.b.program.main.operators if each.type == "lookup_table_grad"]
+    side.gradients += [each.outputs["W@GRAD"][0] for each in made]
+    assert "lookup_beside" not in side.types()
+    _, whole, *shares = side.run()
+    np.testing.assert_allclose(whole, shares[0] + shares[1], rtol=1e-6)
+    for each, share in zip(made, shares, strict=True):
+        assert set(np.flatnonzero(share.any(1))) == set(FEED[each.inputs["Ids"][0]][:, 0])
+
+
 def test_lookups_whose_gradients_are_rows_stay_apart_from_others_in_their_table() -> None:
     b = Builder()
     w, ids = b.parameter("w", (5, 3), Normal()), b.data("ids", (-1, 1), "int64")
