@@ -1,4 +1,5 @@
-"""What tests bind: the operators whose kernels they have made, with which attributes, and of which gradients.
+"""What tests bind: the operators whose kernels they have made, with which attributes, and of which gradients;
+and which operators, and gradients, were computed on the host between two plans.
 
 A plugin of pytest notes it, where a file is named to write it to. ``observe`` runs tests so, in a process of
 their own: a test that says that others check something knows by that whether they are there, pass, and do it.
@@ -22,20 +23,23 @@ import pytest
 
 from paddle._engine import registry
 from paddle._engine.program import Operator
+from paddle._program.lowering import op_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 TO_FILE = "PADDLE_TESTS_OBSERVED"
 
 _bound: list[Operator] = []
+_hosted: set[str] = set()
 
 
 @dataclass
 class Observed:
     """Of tests: the operators, a gradient being one of its own, and values of attributes, by operator and
-    name."""
+    name. ``on_host``: the operators, and gradients, of programs that were computed between two plans."""
 
     operators: set[str] = field(default_factory=set)
     attributes: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    on_host: set[str] = field(default_factory=set)
 
 
 def observe(nodes: Iterable[str]) -> dict[str, Observed]:
@@ -61,25 +65,28 @@ def observe(nodes: Iterable[str]) -> dict[str, Observed]:
 def _together(noted: dict[str, Any], node: str) -> Observed:
     found = Observed()
     own = [operators for name, operators in noted.items() if name.partition("[")[0] == node]
-    for type, attrs in chain.from_iterable(own):
+    found.on_host.update(*(each["host"] for each in own))
+    for type, attrs in chain.from_iterable(each["bound"] for each in own):
         found.operators.add(type)
         for key, value in attrs.items():
             found.attributes[type, key].add(value)
     return found
 
 
-_noted: dict[str, list[tuple[str, dict[str, str]]]] = {}
+_noted: dict[str, dict[str, Any]] = {}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Of each test what it binds."""
     _bound.clear()
+    _hosted.clear()
     result = yield
     kept = {
         (each.type, tuple(sorted((key, repr(value)) for key, value in each.attrs.items()))) for each in _bound
     }
-    _noted[item.nodeid] = [(type, dict(attrs)) for type, attrs in sorted(kept)]
+    bound = [(type, dict(attrs)) for type, attrs in sorted(kept)]
+    _noted[item.nodeid] = {"bound": bound, "host": sorted(_hosted)}
     return result
 
 
@@ -90,13 +97,27 @@ def pytest_sessionfinish() -> None:
 
 
 def _watch() -> None:
-    make = registry.Call.__init__
+    """From before the rows of programs' operators are loaded."""
+    make, register = registry.Call.__init__, op_rows._register
 
     def noting(self: Any, operator: Operator, *arguments: Any, **named: Any) -> None:
         _bound.append(operator)
         make(self, operator, *arguments, **named)
 
+    def hosted(name: str, rule: Any) -> Any:
+        def noting_host(*arguments: Any) -> None:
+            _hosted.add(name)
+            rule(*arguments)
+
+        return noting_host
+
+    def registering(type: str, attrs: Any, **rules: Any) -> None:
+        names = {"host": type, "back": f"{type}{op_rows.GRADIENT_OF}"}
+        told = {key: hosted(names[key], rule) if key in names else rule for key, rule in rules.items()}
+        register(type, attrs, **told)
+
     registry.Call.__init__ = noting  # type: ignore[method-assign]
+    op_rows._register = registering
 
 
 if TO_FILE in os.environ:

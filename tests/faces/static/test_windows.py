@@ -80,6 +80,11 @@ SMOOTH: dict[str, Case] = {
         (RNG.normal(size=(2, 2, 3)),),
     ),
     "temporal_shift": (lambda x: F.temporal_shift(x, 2, 1 / 3), _shifted, (IMAGES,)),
+    "temporal_shift of channels that come last": (
+        lambda x: F.temporal_shift(x, 2, 0.2, data_format="NHWC"),
+        lambda x: _shifted(x.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1),
+        (IMAGES,),
+    ),
     "pad reflects": (
         lambda x: F.pad(x, [1, 2, 1, 0], "reflect"),
         lambda x: np.pad(x, ((0, 0), (0, 0), (1, 0), (1, 2)), "reflect"),

@@ -10,7 +10,7 @@ from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
 from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
-from paddle._program.lowering.op_rows import lowers
+from paddle._program.lowering.op_rows import lowered_if, lowers
 from paddle._program.ops.arithmetic import as_float
 from paddle._program.ops.layouts import as_told, channels_first
 from paddle._program.ops.sizes import anything, known_sizes
@@ -191,13 +191,17 @@ def _size(low: Lowering, op: Operator, shape: Sequence[int]) -> tuple[int, ...] 
     return int(shape[2] * scales[0]), int(shape[3] * scales[-1])
 
 
+@lowered_if("temporal_shift")
+def _is_of_known_sides(op: Operator) -> bool:
+    return min(op.block._var_recursive(op.input("X")[0]).shape[1:]) >= 0
+
+
 @lowers("temporal_shift", seg_num=1, shift_ratio=0.25)
 def _temporal_shift(low: Lowering, op: Operator) -> None:
-    """Of images one after another some channels come from the one before, some from the one behind."""
-    x, moments = low.input(op, "X").variable, int(op.attr("seg_num"))
+    """Of images one after another some channels come from the one before, some from the one behind. Of sides
+    that a feed decides it is a formula (windows.py)."""
+    x, moments = channels_first(low, op, low.input(op, "X").variable), int(op.attr("seg_num"))
     channels, sides = x.shape[1], tuple(x.shape[2:])
-    if min(channels, *sides) < 0:
-        raise BadProgram("operator 'temporal_shift': channels, height and width of images are known")
     share = float(op.attr("shift_ratio"))
     ends = (0, int(channels * share), int(channels * 2 * share), channels)
     films = low.op("reshape", {"shape": (-1, moments, channels, *sides)}, X=x)
@@ -212,7 +216,8 @@ def _temporal_shift(low: Lowering, op: Operator) -> None:
             part = low.op("pad", zeros, X=low.op("slice", cut, X=part))
         parts.append(part)
     whole = parts[0] if len(parts) == 1 else low.op("concat", {"axis": 2}, X=parts)
-    low.give(op, "Out", low.op("reshape", {"shape": (-1, channels, *sides)}, X=whole))
+    out = low.op("reshape", {"shape": (-1, channels, *sides)}, X=whole)
+    low.give(op, "Out", as_told(low, op, out))
 
 
 @lowers("lrn", n=5, k=2.0, alpha=1e-4, beta=0.75, data_format="NCHW")

@@ -199,7 +199,22 @@ def volumes(feed: Feed) -> tuple[Any, list[str]]:
     return layers.resize_trilinear(param("x", normal(0, 1, 2, 2, 3, 2)), [3, 2, 4]), ["x"]
 
 
-@pytest.mark.parametrize("layer", [own_channels, integrals, deformed, moved_parts, volumes])
+def deformed_without_mask(feed: Feed) -> tuple[Any, list[str]]:
+    x, offset = param("x", normal(0, 1, 2, 4, 4)), param("o", normal(1, 1, 8, 2, 2) * 0.3 + 0.45)
+    attr = fluid.ParamAttr("w", fluid.initializer.NumpyArrayInitializer(normal(3, 2, 2, 2, 2)))
+    told: dict[str, Any] = {"modulated": False, "stride": 2, "param_attr": attr, "bias_attr": False}
+    return layers.deformable_conv(x, offset, None, 2, 2, **told), ["o", "w", "x"]
+
+
+def straightened(feed: Feed) -> tuple[Any, list[str]]:
+    regions = data(feed, "r", np.array(CORNERS[:2], np.float32), [1, 1])
+    return layers.roi_perspective_transform(param("x", normal(0, 2, 1, 8, 7)), regions, 3, 4, 0.125)[0], ["x"]
+
+
+OF_ALL = own_channels, integrals, deformed, deformed_without_mask, moved_parts, straightened, volumes
+
+
+@pytest.mark.parametrize("layer", OF_ALL)
 def test_gradients_are_those_of_central_differences(layer: Any) -> None:
     feed: Feed = {}
     _, names = layer(feed)

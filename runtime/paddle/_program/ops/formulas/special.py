@@ -71,7 +71,7 @@ def error_inverse(x: np.ndarray) -> np.ndarray:
         found = np.sign(at) * np.sqrt(np.sqrt(half * half - log / 0.147) - half)
         for _ in range(4):
             found = found - (_error(found) - at) * np.exp(found * found) * sqrt(pi) / 2
-    return np.where(np.abs(at) == 1, np.sign(at) * np.inf, np.where(np.abs(at) > 1, np.nan, found))
+    return np.where(np.abs(at) == 1, np.copysign(np.inf, at), np.where(np.abs(at) > 1, np.nan, found))
 
 
 _NODES = 200

@@ -153,7 +153,7 @@ def _shifted(told: Attrs, x: np.ndarray, *, back: bool = False) -> np.ndarray:
 
 
 Formula(
-    "temporal_shift",
+    "temporal_shift",  # of sides that are open; others are lowered (images.py)
     "X",
     "Out",
     _shifted,
