@@ -52,7 +52,6 @@ def _put_case(how: str, others: bool = True, is_same: bool = False) -> Case:
             return x.scatter(1, i, v)
         return x.scatter_reduce(1, i, v, ways.get(how, how), include_self=others)
 
-    has_slope = how in ("assign", "add") or (how == "mul" and others)
     places = np.array([[0, 2], [1, 0], [-1, 0], [0, 1]]) if how == "assign" else PLACES
     return Case(
         "put_along_axis",
@@ -61,7 +60,6 @@ def _put_case(how: str, others: bool = True, is_same: bool = False) -> Case:
         torch_twin,
         "Result",
         {"Axis": 1, "Reduce": how, "Include_self": others},
-        of=None if has_slope else "",
     )
 
 
@@ -144,7 +142,7 @@ def _beside_centers(x: np.ndarray, y: np.ndarray, centers: np.ndarray, rate: np.
 SHIFTED = RNG.normal(size=(4, 4, 2, 1))
 CASES = [
     *(_put_case(how) for how in ("assign", "add", "mul", "mean", "amin", "amax")),
-    *(_put_case(how, others=False) for how in ("add", "mean", "amax")),
+    *(_put_case(how, others=False) for how in ("add", "mul", "mean", "amin", "amax")),
     *(_put_case(how, is_same=True) for how in ("assign", "add", "mul")),
     Case(
         "index_add",
@@ -165,6 +163,16 @@ CASES = [
         )
         for add in (True, False)
         for value in (C[0, :3], np.array([0.7]))
+    ),
+    *(
+        Case(
+            "masked_select",
+            {"X": x, "Mask": mask},
+            lambda x, m: np.broadcast_to(x, (4, 3))[np.broadcast_to(m, (4, 3))],
+            lambda t, x, m: x.masked_select(m),
+            "Y",
+        )
+        for x, mask in ((A, MASK[0]), (A[:1], MASK))
     ),
     Case("masked_select", {"X": A, "Mask": MASK}, lambda x, m: x[m], lambda t, x, m: x.masked_select(m), "Y"),
     Case("mode", {"X": A}, _most, lambda t, x: tuple(x.mode(-1)), "Out Indices"),

@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle._program.lowering.op_rows import backs
 from paddle._program.ops.arrays import callback_of
+from paddle._program.ops.formulas.formula import unbroadcast
 from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.tape import Done, Slopes
 
@@ -105,9 +106,10 @@ def _reorder(done: Done, slopes: Slopes) -> None:
 @backs("masked_select")
 def _masked_select(done: Done, slopes: Slopes) -> None:
     came, x = slopes.take(done.op.output("Y")[0]), np.asarray(done.input("X"))
-    found = np.zeros_like(x)
-    found[np.asarray(done.input("Mask"), bool)] = came
-    done.add(slopes, "X", found)
+    mask = np.asarray(done.input("Mask"), bool)
+    found = np.zeros(np.broadcast_shapes(x.shape, mask.shape), x.dtype)
+    found[np.broadcast_to(mask, found.shape)] = came
+    done.add(slopes, "X", unbroadcast(found, x.shape))
 
 
 @backs("py_func")

@@ -167,8 +167,10 @@ def _says(slot: str, like: str, shape: Any, dtype: Any = None) -> Any:
 
 @hosts("masked_select", infer=_says("Y", "X", lambda shape: (-1,)))
 def _masked_select(host: Host, op: Operator) -> None:
-    chosen = np.asarray(host.input(op, "Mask")).astype(bool)
-    host.give(op, "Y", np.asarray(host.input(op, "X"))[chosen])
+    """What is chosen in both, each as wide as the other."""
+    x, mask = np.asarray(host.input(op, "X")), np.asarray(host.input(op, "Mask")).astype(bool)
+    sizes = np.broadcast_shapes(x.shape, mask.shape)
+    host.give(op, "Y", np.broadcast_to(x, sizes)[np.broadcast_to(mask, sizes)])
 
 
 @hosts("bernoulli", infer=_says("Out", "X", lambda shape: shape))

@@ -50,27 +50,40 @@ def _put(told: Attrs, x: np.ndarray, places: np.ndarray, values: np.ndarray) -> 
     return found
 
 
+def _shared_back(
+    told: Attrs, x: np.ndarray, at: Any, given: np.ndarray, out: np.ndarray, came: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of a mean, and of the least and the greatest: those that are in it, or equal it, share its slope."""
+    is_in_x, is_in = np.ones(x.shape, bool), np.ones(given.shape, bool)
+    if told["Reduce"] != "mean":
+        is_in_x[at], is_in = (x == out)[at], given.astype(x.dtype) == out[at]
+    counts = (is_in_x if told["Include_self"] else np.zeros(x.shape)).astype(np.float64)
+    np.add.at(counts, at, is_in)
+    share = came / np.where(counts > 0, counts, 1)
+    return np.where(is_in_x, share, 0), np.where(is_in, share[at], 0)
+
+
 def _put_back(told: Attrs, arrays: Any, outs: Any, came: np.ndarray) -> list[Any]:
     (x, places, values), how = arrays, told["Reduce"]
     at = grid(places, told["Axis"], x.shape[told["Axis"]])
     of_x, given = came.copy(), np.broadcast_to(values, places.shape)
     if how in ("add", "sum"):
         of_values = came[at]
-        if not told["Include_self"]:
-            of_x[at] = 0
     elif how == "assign":
         of_x[at] = 0
         last = np.full(x.shape, -1, np.int64)
         last[at] = np.arange(places.size).reshape(places.shape)
         of_values = np.where(last[at] == np.arange(places.size).reshape(places.shape), came[at], 0)
-    elif how in ("mul", "multiply") and told["Include_self"]:
+    elif how in ("mul", "multiply"):
         factor = np.ones(x.shape)
         np.multiply.at(factor, at, given)
         of_x = came * factor
         with np.errstate(all="ignore"):
             of_values = (came * outs[0])[at] / given
     else:
-        raise ValueError(f"no gradient goes back through put_along_axis with reduce={how!r}")
+        of_x, of_values = _shared_back(told, x, at, given, outs[0], came)
+    if how != "assign" and not told["Include_self"]:
+        of_x[at] = 0
     return [of_x, None, unbroadcast(of_values, values.shape)]
 
 
