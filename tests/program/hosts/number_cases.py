@@ -62,6 +62,7 @@ def _placed(x: np.ndarray) -> np.ndarray:
 NO_TEACHER = "no such function: a student's cost is of 1.8"
 CASES = [
     Case("erfinv", {"X": U}, special.erfinv, lambda t, x: t.erfinv(x)),
+    Case("erfinv", {"X": np.array([0.0, 1, -1, 2])}, special.erfinv, lambda t, x: t.erfinv(x), of=""),
     Case("i0", {"x": A * 3}, special.i0, lambda t, x: t.special.i0(x), "out"),
     Case("i0e", {"x": A * 3}, special.i0e, lambda t, x: t.special.i0e(x), "out"),
     Case("i1", {"x": A * 3}, special.i1, lambda t, x: t.special.i1(x), "out"),

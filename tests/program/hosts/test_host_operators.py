@@ -18,6 +18,7 @@ HOSTS = {type for type, row in op_rows._rows.items() if row.host is not None}
 BACKS = {type for type, row in op_rows._rows.items() if row.back is not None}
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_values_are_those_of_numpy_and_gradients_those_of_central_differences(case: Case) -> None:
     found, slopes = case.ran()
