@@ -3,6 +3,8 @@ bring theirs again."""
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -166,6 +168,26 @@ def test_where_it_is_left_out_the_others_bring_theirs_again(portions: int) -> No
     assert job.has_stepped([numbers(0), numbers(1), numbers(3)])
 
 
+def test_those_that_bring_theirs_again_have_all_the_patience_there_is() -> None:
+    job = Job(4, min_trainers=1, barrier_timeout_s=10)
+    job.announce(0, 1, 2, 3)
+    job.line(0).send(numbers(0))
+    job.line(1).send(numbers(1))
+    job.line(2).send(numbers(2), portions=1)
+    job.wait(11)
+    assert job.dropped == [2] and job.told(0) == Bring()
+    job.wait(9)
+    assert job.dropped == [2]
+    job.line(0).send(numbers(0))
+    assert job.told(1) == Bring()
+    job.wait(9)
+    job.line(1).send(numbers(1))
+    job.wait(9)
+    job.line(3).send(numbers(3))
+    assert job.told(0) == job.told(1) == job.told(3) == Answer(1)
+    assert job.has_stepped([numbers(0), numbers(1), numbers(3)])
+
+
 def test_where_another_process_has_its_place_too() -> None:
     job = Job()
     job.announce(0, 1, 2)
@@ -256,9 +278,23 @@ def test_what_comes_for_a_sum_that_is_void_is_not_added() -> None:
     adding = Adding([total])
     (room,) = adding.begin()
     room[:] = bytes_of(np.ones(4, np.float32))
-    adding.is_void = True
+    adding.give_up()
     adding.take(16)
     assert not total.any()
+
+
+def test_a_sum_that_is_void_is_kept_by_nobody_though_its_connection_is_still_there() -> None:
+    job = Job(min_trainers=1)
+    job.announce(0, 1, 2)
+    job.line(0).send(numbers(0))
+    line = job.line(1)
+    line.send(numbers(1), portions=1)
+    adding = line.inlet.adding
+    assert adding is not None and adding.has_begun
+    kept = [weakref.ref(array) for array in adding._total]
+    job.goodbye(1, "KeyboardInterrupt")
+    gc.collect()
+    assert line.inlet.adding is adding and [array() for array in kept] == [None] * len(kept)
 
 
 def test_what_is_next_on_the_connection_is_not_added() -> None:

@@ -40,6 +40,17 @@ def test_one_that_is_silent_is_given_up_though_others_are_heard() -> None:
     assert talk.shard.broken.culprits == (2,)
 
 
+def test_one_that_goes_on_is_not_given_up_with_one_that_is_lost() -> None:
+    talk = Talk(3, update(mode=ModeSpec(name="async")), barrier_timeout_s=100, min_trainers=1).start()
+    talk.end_pass(0)
+    talk.lose(1)
+    for _ in range(2):
+        talk.wait(60)
+        talk.push(2, ONE)
+    assert talk.shard.broken is None
+    assert [trainer.is_left_out for trainer in talk.shard.roster.trainers] == [False, True, False]
+
+
 def test_of_very_many_that_are_missing_the_first_are_named_and_each_look_goes_through_them_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -202,6 +202,36 @@ def test_one_that_was_told_to_bring_its_gradient_and_does_not_is_left_out() -> N
     assert talk.told(1) == Bring()
 
 
+@pytest.mark.parametrize("who", [0, 1])
+def test_whoever_is_told_to_come_after_one_that_was_left_out_has_all_the_patience_there_is(who: int) -> None:
+    """``who``: was told to bring its gradient, and does not, while others wait."""
+    talk = job(barrier_timeout_s=10, min_trainers=1)
+    for each in range(3):
+        announce(talk, each)
+        if each < who:
+            talk.push(each, ONE)
+    assert talk.told(who) == Bring() != talk.told(who + 1)
+    talk.wait(11)
+    assert talk.dropped == [who]
+    assert talk.told(who + 1) == Bring()
+    talk.wait(9)
+    assert talk.dropped == [who]
+    talk.wait(2)
+    assert talk.shard.broken is not None or talk.dropped == [who, who + 1]
+
+
+def test_one_that_was_told_to_come_early_only_now_is_not_left_out_with_the_one_that_is_waited_for() -> None:
+    talk = job(4, early=1, barrier_timeout_s=10, min_trainers=1)
+    for each in (3, 1, 2):
+        announce(talk, each)
+    assert talk.told(3) == Bring() != talk.told(1)
+    talk.wait(9)
+    talk.lose(3)
+    assert talk.told(1) == Bring() != talk.told(2)
+    talk.wait(2)  # trainer 0 never came, and trainer 3 has not come back
+    assert [trainer.is_left_out for trainer in talk.shard.roster.trainers] == [True, False, False, True]
+
+
 def test_who_waits_hears_that_the_job_is_broken() -> None:
     talk = job()
     announce(talk, 1)
@@ -324,6 +354,24 @@ def test_a_model_whose_gradients_take_turns_needs_less_of_the_limit() -> None:
     job(6, memory_limit_bytes=of_sessions + need)
     with pytest.raises(AssertionError):
         Talk(6, memory_limit_bytes=of_sessions + need).start()
+
+
+def test_a_model_that_is_too_large_is_told_how_many_gradients_it_needs_room_for_and_what_would_do() -> None:
+    def told(trainers: int, room: int, **options: Any) -> str:
+        talk = Talk(trainers, memory_limit_bytes=(trainers << 20) + room, **options)
+        talk.hello(0)
+        talk.declare(0)
+        (note,) = [note for note in talk.notes if note.startswith("refuses trainer 0 at ")]
+        return note
+
+    fits = EACH * (1 + 2) + 5 * 2 * 4 + 5 * 8  # values and two gradients; the table
+    advice = "or bound what gradients take (--gradient_memory=0)"
+    assert "optimizer state and the gradients of 6 trainers" in told(6, fits)
+    assert told(6, fits).endswith(f"(--memory_limit), {advice}")
+    assert told(6, fits - 1).endswith("give this one more (--memory_limit)")  # that would not do
+    assert "optimizer state and 2 of the gradients of 6 trainers" in told(6, fits - 1, gradient_bytes=0)
+    assert "state and 4 of the gradients of 6 trainers" in told(6, fits, gradient_bytes=2 * EACH)
+    assert advice not in told(2, fits - 1)
 
 
 def test_what_a_server_is_told_is_of_all_its_dense_shards() -> None:

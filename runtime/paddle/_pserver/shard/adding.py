@@ -23,7 +23,7 @@ class Adding:
     comes."""
 
     def __init__(self, total: Sequence[np.ndarray]) -> None:
-        self.is_void = False  # nobody wants the sum any more
+        self.is_void = False
         self._total = total
         self._size = sum(array.size for array in total)
         self._portion = PORTION_BYTES // 4
@@ -34,6 +34,11 @@ class Adding:
     def has_begun(self) -> bool:
         """Whether the sum has some of it."""
         return self._added > 0
+
+    def give_up(self) -> None:
+        """Nobody wants the sum any more: nothing is added to it, and it is not kept, however long the
+        connection is there that brings this."""
+        self.is_void, self._total = True, ()
 
     def begin(self) -> list[memoryview]:
         """It comes, from its beginning: where the body goes, portion by portion, each in the same place."""

@@ -3,14 +3,15 @@
 It must never know what an answer will be; it knows the kinds of questions only to tell for whom they wait:
 a Declare for trainer 0, the others for those in the pass whom the mode names. Guarantee: while anything
 waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where those who
-wait take turns, after the last of them had its own (go_on); where all that waits has ended its pass, after
-the last that was heard of one that has not. Not while its shard stands still.
+wait take turns, after the last of them had its own (go_on) and whoever is missing was told to come (called);
+where all that waits has ended its pass, after the last that was heard of one that has not. Not while its
+shard stands still. It is only about those whose time is over: others may be missing for a shorter time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -34,6 +35,13 @@ class Wait(msgspec.Struct, frozen=True):
     since: float
 
 
+class Verdict(NamedTuple):
+    """Why the barrier will not be met, and because of whom: those whose time is over."""
+
+    reason: str
+    missing: list[int]
+
+
 class Barrier:
     """The open questions of one shard, by trainer: each has at most one. ``awaited``: the mode's, once there
     is one."""
@@ -42,6 +50,7 @@ class Barrier:
         self.awaited: Awaited = lambda present, waiting: present - waiting
         self._stands, self._stood_at = False, 0.0
         self._went_on_at = float("-inf")
+        self._called: dict[int, float] = {}
         self._timeout_s = timeout_s
         self._waits: dict[int, Wait] = {}
         self._noticed_since = -1.0  # which oldest question the last notice was about
@@ -73,6 +82,7 @@ class Barrier:
             stood = now - self._stood_at
             self._waits = {id: Wait(w.question, min(now, w.since + stood)) for id, w in self._waits.items()}
             self._went_on_at = min(now, self._went_on_at + stood)
+            self._called = {id: min(now, called + stood) for id, called in self._called.items()}
         elif stands and not self._stands:
             self._stood_at = now
         self._stands = stands
@@ -81,6 +91,10 @@ class Barrier:
         """One of those who take turns has done its part: the next ones are waited for from now on, also by
         those that ask since long."""
         self._went_on_at = now
+
+    def called(self, trainer: int, now: float) -> None:
+        """It was told to do its part only now, and is waited for from now on."""
+        self._called[trainer] = now
 
     def remove(self, trainer: int) -> None:
         """It is answered, or nobody is there any more to hear the answer."""
@@ -100,32 +114,35 @@ class Barrier:
             return [0]
         return sorted(self.awaited(roster.present, self._waits.keys()))
 
-    def verdict(self, roster: Roster, now: float) -> str | None:
-        """Why the barrier will not be met, once patience has ended."""
+    def verdict(self, roster: Roster, now: float) -> Verdict | None:
+        """Once patience has ended."""
         if not self._waits or self._stands:
             return None
-        missing = self.missing(roster)
-        waited = self._waited(missing, roster, now)
-        if waited < self._timeout_s:
+        waited = self._waited(self.missing(roster), roster, now)
+        longest = max(waited.values(), default=now - self.oldest)
+        if longest < self._timeout_s:
             return None
-        return (
-            f"gave up after {waited:.0f} s (barrier_timeout is {self._timeout_s:.0f} s): missing "
-            f"{roster.describe_all(missing, now)}. Look into that trainer's log; all trainers must be "
+        overdue = [id for id, seconds in waited.items() if seconds >= self._timeout_s]
+        reason = (
+            f"gave up after {longest:.0f} s (barrier_timeout is {self._timeout_s:.0f} s): missing "
+            f"{roster.describe_all(overdue, now)}. Look into that trainer's log; all trainers must be "
             "started, and num_gradient_servers must be their number."
         )
+        return Verdict(reason, overdue)
 
-    def _waited(self, missing: Iterable[int], roster: Roster, now: float) -> float:
-        """How long the first of them is waited for. One that has more batches than others takes its time,
-        while it is heard."""
+    def _waited(self, missing: Iterable[int], roster: Roster, now: float) -> dict[int, float]:
+        """How long each of them is waited for. One that has more batches than others takes its time, while
+        it is heard."""
         oldest = max(self.oldest, self._went_on_at)
         only_pass_ends = len(self.waiting_for(EndPass)) == len(self._waits)
 
         def since(one: Trainer) -> float:
+            called = max(oldest, self._called.get(one.id, oldest))
             if one.state is Standing.LOST:
-                return min(oldest, one.since)
-            return max(oldest, one.heard) if only_pass_ends else oldest
+                return min(called, one.since)
+            return max(called, one.heard) if only_pass_ends else called
 
-        return now - min((since(roster.trainers[id]) for id in missing), default=oldest)
+        return {id: now - since(roster.trainers[id]) for id in missing}
 
     def notice(self, roster: Roster, now: float, advise: Callable[[Iterable[int]], str]) -> str | None:
         """From time to time, for whom the open questions wait, and what to do about them."""
@@ -138,6 +155,7 @@ class Barrier:
             return None
         self._notice_at = now + min(now - oldest, LONGEST_NOTICE_S)
         missing = self.missing(roster)
-        left = self._timeout_s - self._waited(missing, roster, now)
+        waited = self._waited(missing, roster, now)
+        left = self._timeout_s - max(waited.values(), default=now - oldest)
         whom = roster.describe_all(missing, now)
         return f"waiting {now - oldest:.0f} s for {whom}, gives up in {left:.0f} s{advise(missing)}"

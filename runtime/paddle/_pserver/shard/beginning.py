@@ -103,10 +103,10 @@ class Beginning:
         declared = Declared(not model.is_complete, place, model.most_early is not None)
         self._completed(session, model, declared, now)
 
-    def forget(self) -> None:
+    def forget(self, now: float) -> None:
         """A connection is gone (rule 4)."""
         if self.training is not None:
-            self.training.call()
+            self.training.call(now)
         elif not any(trainer.declared for trainer in self._roster.trainers):
             self.model = None
 

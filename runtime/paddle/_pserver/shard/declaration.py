@@ -15,6 +15,7 @@ from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rows import OPEN
 from paddle._engine.rules import rule
 from paddle._engine.schedules import schedule
+from paddle._pserver import options
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
 from paddle._pserver.protocol.messages import Declare
 from paddle._pserver.protocol.placement import DenseLayout, RowRange
@@ -116,10 +117,15 @@ def check_size(
     gradients = trainers if most_early is None else min(trainers, 1 + most_early + whole)
     need = need_bytes(declare.update, layout, ranges, gradients) + trainers * each
     if need > limit_bytes:
+        one = 4 * layout.size
+        turns = declare.update.mode.is_in_step and most_early is None and one >= options.WORTH_BYTES
+        fits = turns and need - one * (trainers - 1 - whole) <= limit_bytes
+        advice = ", or bound what gradients take (--gradient_memory=0)" if fits else ""
+        what = f"{gradients} of the gradients" if gradients < trainers else "the gradients"
         raise TooManyParameters(
-            f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and the gradients "
-            f"of {trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers, or give this "
-            "one more (--memory_limit)"
+            f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and {what} of "
+            f"{trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers, or give this one "
+            f"more (--memory_limit){advice}"
         )
     return need
 

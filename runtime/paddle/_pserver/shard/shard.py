@@ -201,7 +201,7 @@ class Shard:
             alone = left_alone(self.roster, self.broken, now, self.options.barrier_timeout_s)
             text = f"lost trainer {trainer.id} at {trainer.peer}: {reason}{alone}"
             self._outbox.note(text, logging.WARNING)
-            self._beginning.forget()
+            self._beginning.forget(now)
             self._conclude()
         return self._done()
 
@@ -211,8 +211,7 @@ class Shard:
         self._demand.tick(now)
         self._cuts.tick(now)
         if (verdict := self.barrier.verdict(self.roster, now)) is not None:
-            missing = self.barrier.missing(self.roster)
-            self._go_on_without(missing, verdict, *missing)
+            self._go_on_without(verdict.missing, verdict.reason, *verdict.missing)
         elif (notice := self.barrier.notice(self.roster, now, self.arrivals.advice)) is not None:
             self._outbox.note(f"{len(self.barrier.waiting)} trainers {notice}", logging.WARNING)
             for id in self.barrier.waiting:
@@ -320,7 +319,7 @@ class Shard:
             self.barrier.remove(hello.trainer_id)
             self._outbox.close(before)
         if (training := self._beginning.training) is not None and not comes_back:
-            training.joined(hello.trainer_id)
+            training.joined(hello.trainer_id, self._now)
         self._outbox.send(session, self._resuming.welcome(hello.trainer_id, ready=self.ready))
 
     def _goodbye(self, trainer: Trainer, goodbye: Goodbye) -> None:
@@ -349,7 +348,7 @@ class Shard:
             steps = self.clocks.pushes[trainer.id]
             self._outbox.note(f"trainer {trainer.id} said goodbye after {steps} steps")
             if self._beginning.training is not None and self.broken is None:
-                self._beginning.training.advance()
+                self._beginning.training.advance(self._now)
         return self._conclude()
 
     # Endings.
@@ -360,7 +359,7 @@ class Shard:
         if training is None or self.broken is not None or not self._sparing.can_spare(ids):
             return self._break(reason, *culprits)
         self._sparing.leave_out(ids, reason, self._now)
-        return training.advance()
+        return training.advance(self._now)
 
     def _break(self, reason: str, *culprits: int, is_own: bool = False) -> None:
         if self.broken is not None:

@@ -145,7 +145,7 @@ class Training:
             self._mode.offer(Offer(id, push, gradient if turns is None else turns.came(id, gradient, now)))
         elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
             return self._answer_open(id)
-        return self.advance()
+        return self.advance(now)
 
     def _announced(self, trainer: Trainer, announce: Announce, now: float) -> None:
         self._barrier.add(trainer.id, announce, now)
@@ -153,25 +153,25 @@ class Training:
             return self._answer_open(trainer.id)
         if self.turns is None and announce.step > self._clocks.pushes[trainer.id]:
             return self._outbox.tell(trainer.id, Bring())
-        return self.call()
+        return self.call(now)
 
-    def call(self) -> None:
+    def call(self, now: float) -> None:
         """Tell those whose gradient may come now to bring it; also when a connection is gone."""
         if self.turns is not None:
-            self.turns.call()
+            self.turns.call(now)
 
     def _check_caught_up(self, trainer: Trainer) -> None:
         if self.is_in_step and self._clocks.decided[trainer.id] < trainer.owed:
             raise BadMessage(f"trainer {trainer.id} pulls before it has sent step {trainer.owed} again")
 
-    def joined(self, id: int) -> None:
+    def joined(self, id: int, now: float) -> None:
         """A process that was not in the job before is trainer ``id``."""
         if not self.is_in_step:
             self._clocks.joined(id, self._roster.present - {id})
         self._mode.joined(id)
         if self.turns is not None:
             self.turns.joined(id)
-        self.advance()
+        self.advance(now)
 
     def _pull_rows(self, trainer: Trainer, pull: PullRows, ids: Sequence[np.ndarray]) -> None:
         rows = self._rows(pull, ids)  # refreshes nothing: the trainer computes with dense values too
@@ -221,9 +221,9 @@ class Training:
         self._pass_id, self._shrink = end.pass_id, max(self._shrink, end.shrink)
         self._roster.end_pass(trainer)
         self._barrier.add(trainer.id, end, now)
-        return self.advance()
+        return self.advance(now)
 
-    def advance(self) -> None:
+    def advance(self, now: float) -> None:
         """Do all that has become possible: settle what is due, release a pass that all have ended."""
         if self.turns is not None:
             self.turns.fold()
@@ -236,7 +236,7 @@ class Training:
             self._outbox.note(f"pass {self._pass_id} ended: {self._clocks}")
             self.begin_pass()
         if self.turns is not None:
-            self.turns.call()
+            self.turns.call(now)
 
     def begin_pass(self) -> None:
         """All have ended the one before."""

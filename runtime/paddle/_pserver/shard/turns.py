@@ -94,7 +94,7 @@ class Turns:
         """Rule 4: nobody brings to its end what is being added."""
         assert self._adding is not None
         (gone, adding), self._adding = self._adding, None
-        adding.is_void = True
+        adding.give_up()
         if not adding.has_begun:
             return
         lost = [id for id in self._mode.offers if id < gone]
@@ -116,7 +116,7 @@ class Turns:
             for offer, gradient in zip(done, folded, strict=True):
                 offers[offer.trainer] = msgspec.structs.replace(offer, gradient=gradient)
 
-    def call(self) -> None:
+    def call(self, now: float) -> None:
         """Tell those to bring theirs who may: rules 1 and 2."""
         announced = [
             id
@@ -132,6 +132,7 @@ class Turns:
                 self._coming[id] = self._session(id), id != turn
                 early |= {id} - {turn}
                 self._outbox.tell(id, Bring())
+                self._barrier.called(id, now)
 
     def _is_next(self, id: int, step: int) -> bool:
         """Whether this push will be in the next step: what is added cannot be refused any more."""
