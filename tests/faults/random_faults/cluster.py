@@ -32,6 +32,7 @@ from tests.faults.toxic import Link, Links
 from tests.waiting import until
 
 _HERE = "tests.faults.random_faults"
+UNDISTURBED = -1  # its slot
 FLAGS = (
     "--ports_num=1",
     "--ports_num_for_sparse=1",
@@ -147,6 +148,7 @@ class Cluster(Marked):
         self._flags = (*FLAGS, *flags, *self._lock([*self.hosts, *at_links]))
         self.pservers: list[Output] = []
         self.trainers: list[TrainerProcess] = []  # all there ever were, by slot
+        self.undisturbed: Output | None = None
         trust = read_trust(self.job.tls_ca) if self.job.tls_ca else None
         self.shards = [
             ShardProcess(f"{role} {n}", host, self.job.port + at, self.folder / host / f"{role}-0", trust)
@@ -187,11 +189,25 @@ class Cluster(Marked):
     def outputs(self) -> Iterator[Output]:
         yield from self.pservers
         yield from (trainer.output for trainer in self.trainers)
+        if self.undisturbed is not None:
+            yield self.undisturbed
 
     @property
     def living(self) -> list[TrainerProcess]:
         """The trainers that are to go on to the end."""
         return [one for one in self.trainers if not one.ended_early]
+
+    def start_undisturbed(self) -> None:
+        """A process of its own that trains the same, and to which nothing happens (undisturbed.py)."""
+        text = msgspec.json.encode(msgspec.structs.replace(self.job, slot=UNDISTURBED)).decode()
+        self.undisturbed = self._start("undisturbed", "-m", f"{_HERE}.undisturbed", text)
+
+    @property
+    def ends(self) -> list[tuple[str, Path]]:
+        """Who notes what the parameters are where passes end, and in which file."""
+        slots = {f"process {one.slot} (trainer {one.id})": one.slot for one in self.trainers}
+        slots |= {"a job to which nothing happens": UNDISTURBED}
+        return [(who, msgspec.structs.replace(self.job, slot=slot).ends) for who, slot in slots.items()]
 
     def start_trainer(self, id: int) -> TrainerProcess:
         """A process more that is trainer ``id``."""

@@ -117,7 +117,7 @@ def result_of(cluster: Cluster, slot: int) -> Path:
 
 def different(cluster: Cluster, result: dict[str, np.ndarray], steps: int) -> Iterator[str]:
     """Rule 2."""
-    expected = undisturbed.result(cluster.job, steps)
+    expected = undisturbed.result(cluster, steps)
     yield from (
         f"{name} differs from what a job comes to in {steps} steps to which nothing happens"
         for name in expected

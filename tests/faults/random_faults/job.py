@@ -73,6 +73,11 @@ class Job(msgspec.Struct, frozen=True):
         return None if self.in_step else Path(self.folder) / f"ledger-{self.slot}"
 
     @property
+    def ends(self) -> Path:
+        """A file, in step: what the parameters were where each pass ended; see passes.py."""
+        return Path(self.folder) / f"ends-{self.slot}"
+
+    @property
     def result(self) -> Path:
         """A file: the parameters in the end, as this process has them."""
         return Path(self.folder) / f"result-{self.slot}.npz"

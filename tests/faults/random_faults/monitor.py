@@ -8,7 +8,9 @@ look.
 3.  In step no shard is more than one step from another, but for one that is being told again what it lacks.
 4.  The metrics say what the status says.
 5.  Memory stays within bounds, of shards and trainers.
-6.  Once training has begun something goes on: versions stand still for ``PATIENCE_S`` at most, of time in
+6.  In step all trainers have the same parameters, bit for bit, where a pass ends: those of a job to which
+    nothing happens, which is trained beside theirs where that can be (undisturbed.py).
+7.  Once training has begun something goes on: versions stand still for ``PATIENCE_S`` at most, of time in
     which all shards are seen.
 """
 
@@ -25,7 +27,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.faults.random_faults.cluster import Cluster, ShardProcess, memory_bytes, newest_version
-from tests.faults.random_faults.job import SAMPLES, TRAINERS
+from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS
+from tests.faults.random_faults.passes import Passes
 
 PATIENCE_S = 60.0
 USUAL_BYTES = 192 << 20  # with all libraries
@@ -54,6 +57,7 @@ class Monitor:
         self.looked: Counter[str] = Counter()  # how often each rule was looked at that needs more than a look
         self._cluster, self._in_step = cluster, cluster.job.in_step
         self._last: dict[str, Seen] = {}
+        self.passes = Passes()
         self._first_bytes: dict[str | int, int] = {}
         self._behind: dict[str, int] = {}  # shards that were killed, and where the others were then
         self._floors: dict[str, int] = {}  # the newest snapshot that was seen of each
@@ -68,6 +72,7 @@ class Monitor:
     def __exit__(self, *error: object) -> None:
         self._over.set()
         self._thread.join()
+        self._look_at_passes()
 
     @property
     def version(self) -> int:
@@ -79,7 +84,9 @@ class Monitor:
         """The shards of which nothing was ever seen, and the rules at which it never could look: of these
         nothing is known to hold."""
         rules = ["metrics", "another look at a process", *(["two shards"] if self._in_step else [])]
+        passes = self.version * self._cluster.job.scenario.push_steps // PASS_STEPS
         return [
+            *["the end of no pass was seen"] * (self._in_step and passes > 1 and not self.passes.compared),
             *(f"nothing was seen of {s.name}" for s in self._cluster.shards if s.name not in self._last),
             *(f"the monitor never saw {rule}" for rule in rules if not self.looked[rule]),
         ]
@@ -104,6 +111,7 @@ class Monitor:
             self._compare(now)
         self._look_at_metrics(self._cluster.shards[self.looks % len(self._cluster.shards)])
         self._look_at_memory()
+        self._look_at_passes()
         self._look_at_progress(before, sees_all=len(now) == len(self._cluster.shards))
 
     def _look_at(self, name: str, seen: Seen, before: Seen | None) -> None:
@@ -123,8 +131,13 @@ class Monitor:
         if not most - (steps - 1) * SAMPLES * TRAINERS <= seen.samples <= most:
             self.broken.append(f"{name} counts {seen.samples} samples in {seen.version} steps")
 
-    def _look_at_progress(self, before: dict[str, Seen], *, sees_all: bool) -> None:
+    def _look_at_passes(self) -> None:
         """Rule 6."""
+        if self._in_step:
+            self.broken += self.passes.look(self._cluster.ends)
+
+    def _look_at_progress(self, before: dict[str, Seen], *, sees_all: bool) -> None:
+        """Rule 7."""
         now, versions = time.monotonic(), {name: seen.version for name, seen in self._last.items()}
         if not any(versions.values()) or versions != {name: seen.version for name, seen in before.items()}:
             self._moved_at = now

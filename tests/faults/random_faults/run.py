@@ -37,17 +37,20 @@ class Broken(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A job in which every promise was kept. ``done``: how often each fault came to pass."""
+    """A job in which every promise was kept. ``done``: how often each fault came to pass;
+    ``passes``: so many of them all had ended with the same bits, in step."""
 
     seed: int
     scenario: Scenario
     versions: int
     looks: int
+    passes: int
     done: Counter[str]
 
     def __str__(self) -> str:
         kinds = ", ".join(f"{count} x {kind}" for kind, count in sorted(self.done.items()) if count)
-        return f"seed {self.seed}, {self.scenario}: {self.versions} steps, {self.looks} looks; {kinds}"
+        seen = f"{self.versions} steps, {self.looks} looks, {self.passes} passes compared"
+        return f"seed {self.seed}, {self.scenario}: {seen}; {kinds}"
 
 
 def run(seed: int, mode: ModeName, seconds: float, folder: Path, *, defect: str | None = None) -> Ran:
@@ -61,8 +64,10 @@ def run(seed: int, mode: ModeName, seconds: float, folder: Path, *, defect: str 
         faults = schedule(seed, seconds, kinds=job.scenario.faults, shards=len(cluster.shards))
         harms, done = Harms(cluster, disk), []
         try:
+            if job.in_step and not job.scenario.spec.is_local:
+                cluster.start_undisturbed()
             with Monitor(cluster) as monitor:
-                steps = disturb(cluster, harms, faults, done, seconds)
+                steps = disturb(cluster, harms, monitor, faults, done, seconds)
                 broken = wrong(cluster, steps, monitor)
             broken = [*monitor.broken, *broken, *monitor.blind, *harms.idle(monitor.version)]
         except Exception as error:  # of this side; a seed must be told all the same
@@ -70,18 +75,28 @@ def run(seed: int, mode: ModeName, seconds: float, folder: Path, *, defect: str 
         if broken:
             raise Broken(told(seed, job.scenario, seconds, cluster, done, broken))
         cluster.all_gone(PATIENCE_S)
-        return Ran(seed, job.scenario, monitor.version, monitor.looks, harms.done)
+        return Ran(
+            seed, job.scenario, monitor.version, monitor.looks, len(monitor.passes.compared), harms.done
+        )
 
 
-def disturb(cluster: Cluster, harms: Harms, faults: list[Fault], done: list[Fault], seconds: float) -> int:
-    """Faults while it trains and, where trainers are in step, ends. Gives the steps of a trainer."""
+def disturb(
+    cluster: Cluster,
+    harms: Harms,
+    monitor: Monitor,
+    faults: list[Fault],
+    done: list[Fault],
+    seconds: float,
+) -> int:
+    """Faults while it trains and, where trainers are in step, ends; until a promise is seen to be broken.
+    Gives the steps of a trainer."""
     goal = cluster.goal
     goal.raise_to(1)
     first = cluster.trainers[:]
     until(lambda: gone(cluster) or all(cluster.counted(one.slot)[0] for one in first), "the first step", 300)
     began = time.monotonic()
     waiting, is_ended = list(reversed(faults)), False
-    while (now := time.monotonic() - began) < seconds and not gone(cluster):
+    while (now := time.monotonic() - began) < seconds and not gone(cluster) and not monitor.broken:
         if now < 0.9 * seconds:
             goal.raise_to(min(1 + int(STEPS_PER_S * now), furthest(cluster) + MOST_AHEAD))
         elif not is_ended:

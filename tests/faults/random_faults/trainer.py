@@ -9,7 +9,7 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from paddle._engine.exchange import Exchange, StepReport
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trainer.trainer_modes import in_mode
+from tests.faults.random_faults import passes
 from tests.faults.random_faults.counting import Gradients
 from tests.faults.random_faults.goal import Goal
 from tests.faults.random_faults.job import PASS_STEPS, SAMPLES, TRAINERS, Job, rows_of, small_portions
@@ -54,9 +55,9 @@ def main() -> None:
 
 def train(job: Job, exchange: Exchange, next_pass: Callable[[], int]) -> None:
     arrays = exchange.start(job.model, job.update, job.values())
-    passes = next_pass()  # the one after the last that a process before this one has ended
-    exchange.begin_pass(passes)
-    steps, dropped = passes * PASS_STEPS if job.in_step else 0, 0
+    number = next_pass()  # the one after the last that a process before this one has ended
+    exchange.begin_pass(number)
+    steps, dropped = number * PASS_STEPS if job.in_step else 0, 0
     with job.count.open("wb", buffering=0) as count:
         while Goal.wait(job.goal, steps):
             gradients = job.gradients(job.trainer_id, steps)
@@ -67,17 +68,18 @@ def train(job: Job, exchange: Exchange, next_pass: Callable[[], int]) -> None:
             steps += 1
             os.pwrite(count.fileno(), f"{steps:12}{dropped:12}".encode(), 0)
             if job.has_passes and steps % PASS_STEPS == 0:
-                end_pass(job, exchange, passes)
-                exchange.begin_pass(passes := passes + 1)
-    exchange.end_pass(passes)
+                end_pass(job, exchange, number, arrays)
+                exchange.begin_pass(number := number + 1)
+    exchange.end_pass(number)
     np.savez(job.result, **result(job, exchange, arrays))
 
 
-def end_pass(job: Job, exchange: Exchange, number: int) -> None:
+def end_pass(job: Job, exchange: Exchange, number: int, arrays: Mapping[str, np.ndarray]) -> None:
     """Between two passes it stays for as long as that is wanted; shards that come back meanwhile are seen."""
     exchange.end_pass(number)
     if job.in_step:
         exchange.fetch()
+        passes.note(job.ends, number, arrays)
     looks = 0
     while job.halt.exists():
         exchange.fetch()
