@@ -17,6 +17,7 @@ from tests.faults.random_faults.counting import SHARDS, SLOTS
 from tests.faults.random_faults.job import Job
 from tests.faults.random_faults.ledger import Pushes
 from tests.faults.random_faults.monitor import Monitor, Seen, read
+from tests.faults.random_faults.passes import Passes, note
 from tests.faults.random_faults.run import Broken, run
 from tests.faults.random_faults.said import NEAR, Said
 from tests.faults.random_faults.scenario import ModeName, Scenario
@@ -36,6 +37,7 @@ _AGAIN = "dense shard at 127.0.0.1:1: goes on from version 7 in a folder"
         on_demand("twice", "ssp", 114, "moved by .* for process"),
         on_demand("never", "ssp", 114, "moved by .* for process"),
         on_demand("back", "ssp", 114, "went back from version"),
+        ("twice", "sync", 3, "has another w at the end of pass 0 than"),
         on_demand("unspared", "sync", 417, "differs from what a job comes to"),
         ("torn", "sync", 3, "has not the w that trainers ended with"),
     ],
@@ -89,6 +91,26 @@ def test_a_shard_that_is_killed_in_the_midst_of_an_answer_is_one_that_is_not_see
             peer.recv(1 << 16)
             peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")
         assert seen.result() is None
+
+
+def test_where_a_pass_ends_all_have_the_same_parameters_and_what_is_half_written_waits(
+    tmp_path: Path,
+) -> None:
+    passes, files = Passes(), [(name, tmp_path / name) for name in ("one", "other", "right")]
+    ones, twos = {"w": np.ones(3), "t": np.ones(2)}, {"w": np.ones(3), "t": np.full(2, 2.0)}
+    for number, each in enumerate([ones, twos]):
+        note(files[0][1], number, each)
+    assert passes.look(files) == [] and not passes.compared
+    note(files[1][1], 0, ones)
+    note(files[2][1], 0, ones)
+    assert passes.look(files) == [] and passes.compared == {0: 2}
+    note(files[2][1], 1, ones)
+    whole = files[2][1].read_bytes()
+    files[2][1].write_bytes(whole[:-9])
+    assert passes.look(files) == []
+    files[2][1].write_bytes(whole)
+    assert passes.look(files) == ["right has another t at the end of pass 1 than one"]
+    assert passes.look(files) == []
 
 
 def pushed(*sizes: float, answered: int | None = None, dropped: tuple[int, ...] = ()) -> Pushes:
