@@ -38,7 +38,7 @@ _AGAIN = "dense shard at 127.0.0.1:1: goes on from version 7 in a folder"
         on_demand("never", "ssp", 114, "moved by .* for process"),
         on_demand("back", "ssp", 114, "went back from version"),
         ("twice", "sync", 3, "has another w at the end of pass 0 than"),
-        on_demand("unspared", "sync", 417, "differs from what a job comes to"),
+        on_demand("unspared", "sync", 2929, "has another t at the end of pass"),
         ("torn", "sync", 3, "has not the w that trainers ended with"),
     ],
 )

@@ -90,6 +90,12 @@ class Output:
                 file.write(line)
                 file.flush()
 
+    def listens(self) -> bool:
+        """Whether it does, as a pserver; raises where it has ended."""
+        if self.process.poll() is not None:
+            raise AssertionError(f"{self.path.name} ended with {self.process.returncode}: {self.lines}")
+        return "listening on" in "".join(self.lines)
+
     def end(self, patience_s: float) -> int:
         """Its exit status."""
         status = self.process.wait(patience_s)
@@ -176,7 +182,7 @@ class Cluster(Marked):
             argv = [*self._program, "pserver", *flags, *self._flags]
             self.pservers.append(self._start(host, *argv, begin=begin))
         for pserver in self.pservers:
-            until(lambda pserver=pserver: "listening on" in "".join(pserver.lines), "pservers to listen")
+            until(pserver.listens, "pservers to listen")
         for id in range(TRAINERS):
             self.start_trainer(id)
         return self

@@ -6,22 +6,16 @@ somebody makes there. It must never know how it is found out.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from paddle._pserver.service import relay
 from paddle._pserver.shard.clocks import Clocks
 from paddle._pserver.tables.frozen import Frozen
 from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.tables import Cut, Tables
 
 EVERY = 5  # steps of a shard
-SLOW_S = 0.001  # until the next piece of a table is taken
 
 
 def twice() -> None:
@@ -69,17 +63,8 @@ def back() -> None:
 
 
 def unspared() -> None:
-    """Of a table that is read in pieces, rows that change meanwhile are not kept aside. The disk is slow, so
-    that some do."""
-    read = relay._next
-
-    async def late(*about: Any) -> np.ndarray | None:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.Event().wait(), SLOW_S)
-        return await read(*about)
-
+    """Of a table that is read in pieces, rows that change meanwhile are not kept aside."""
     Frozen.keep = lambda self, rows: None  # type: ignore[method-assign]
-    relay._next = late
 
 
 DEFECTS: dict[str, Callable[[], None]] = {

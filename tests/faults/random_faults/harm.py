@@ -23,6 +23,9 @@ OF_DISKS = ("full disk", "failing disk")
 _FULL_BYTES = 2048
 _LONGEST_S = 2.0
 _OPERATIONS = 12  # of two snapshots
+USUAL_BYTES, LARGE_BYTES = 40_000, 400_000
+"""So far is the byte at most to which something happens: both are more than a push, which is large where
+gradients take turns, and comes in several portions."""
 _OF_BYTES = ("cut link", "flip bit", "flip bit in handshake", "swallow answers")
 _OFTEN, _MANY_VERSIONS = 5, 500
 
@@ -158,7 +161,8 @@ class Harms:
 
     def _plan(self, fault: Fault, kind: str) -> bool:
         way = "up" if fault.side < 0.5 else "down"
-        self._link(fault).plan(Harm(kind, way, int(fault.size * 40_000), fault.kind))  # type: ignore[arg-type]
+        reach = LARGE_BYTES if self._cluster.job.scenario.takes_turns else USUAL_BYTES
+        self._link(fault).plan(Harm(kind, way, int(fault.size * reach), fault.kind))  # type: ignore[arg-type]
         return True
 
     def _cut_link(self, fault: Fault) -> bool:

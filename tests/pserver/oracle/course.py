@@ -38,7 +38,7 @@ class Course(RuleBasedStateMachine):
     def __init__(self, mode: str, rule: str) -> None:
         super().__init__()
         self.mode, self.rule = mode, rule
-        self.seats: list[Seat] = []
+        self.seats: list[Any] = []
 
     @initialize(data=st.data(), trainers=st.integers(2, 3), turn=st.integers(0, 8), is_averaged=st.booleans())
     def begin(self, data: st.DataObject, trainers: int, turn: int, is_averaged: bool) -> None:
@@ -46,9 +46,7 @@ class Course(RuleBasedStateMachine):
         spec = data.draw(st.sampled_from(cell.modes))
         self.job = Job(cell, spec, RULES[self.rule], trainers, turn, is_averaged=is_averaged)
         self.reference = cell.reference(self.job)
-        self.talk = Talk(trainers, self.job.update, snapshots=KEPT)
-        self.seats = [Seat(self.talk, id) for id in range(trainers)]
-        self.exchanges = [in_mode(seat, spec, trainers) for seat in self.seats]
+        self.exchanges = [in_mode(each, spec, trainers) for each in self.take_seats(trainers)]
         self.arrays: dict[int, Mapping[str, np.ndarray]] = {}  # as each sees them
         self.dropped = [False] * trainers
         self.in_pass = [-1] * trainers
@@ -56,6 +54,12 @@ class Course(RuleBasedStateMachine):
         self.here: set[int] = set()
         for id in sorted(set(range(trainers)) - self.late):
             self.do_join(id)
+
+    def take_seats(self, trainers: int) -> list[Any]:
+        """Let there be a shard, and places of trainers at it. Gives the exchange of each."""
+        self.talk = Talk(trainers, self.job.update, snapshots=KEPT)
+        self.seats = [Seat(self.talk, id) for id in range(trainers)]
+        return self.seats
 
     def do(self, id: int, work: Callable[[], Any]) -> None:
         """A trainer does it, and then all go on that can."""
@@ -105,10 +109,10 @@ class Course(RuleBasedStateMachine):
         ids, exchange, seen = self.job.rows(place), self.exchanges[id], dict[str, np.ndarray]()
 
         def work() -> None:
-            packed = {name: ids[name] for name in ids if name in self.seats[id].arrays}
+            opened = {p.name: ids[p.name] for p in self.job.model if p.is_open}
+            packed = {name: mine for name, mine in ids.items() if name not in opened}
             exchange.prefetch(packed)
             seen.update({name: self.arrays[id][name][mine] for name, mine in packed.items()})
-            opened = {name: mine for name, mine in ids.items() if name not in packed}
             if opened:
                 seen.update(exchange.lookup(opened, training=True))
             self.dropped[id] = exchange.step(self.job.batch(place), samples(place)).dropped > 0
