@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .keeper import Rows
-from .references import Gradients, Reference, total
+from .reference import Gradients, Reference, total
 
 if TYPE_CHECKING:
     from .job import Job

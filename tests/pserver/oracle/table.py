@@ -28,7 +28,8 @@ from tests.engine.rules.test_rules_fluid import OF_FLUID
 
 from .alone import Average, Elastic, Geo
 from .keeper import Rate, Setting
-from .references import Async, HalfAsync, Reference, Ssp, Sync
+from .reference import Reference
+from .references import Async, HalfAsync, Ssp, Sync
 
 FOLLOW = {"adam", "adamax", "ftrl", "lamb"}
 FADING = {"decayed_adagrad": ("first",), "rmsprop": ("first", "second")}

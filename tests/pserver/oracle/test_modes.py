@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import fields
 from functools import partial
+from inspect import getsource
 from typing import get_args
 
 import pytest
@@ -36,6 +37,11 @@ def test_trainers_see_what_their_mode_and_their_rule_promise(mode: str, rule: st
 
 
 # The table is whole.
+
+
+def test_a_mode_is_a_page() -> None:
+    for cell in MODES.values():
+        assert len(getsource(cell.reference).splitlines()) <= 50, cell.reference
 
 
 def test_no_mode_is_missing_and_none_of_its_numbers() -> None:
