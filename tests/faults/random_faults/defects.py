@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from paddle._pserver.shard.clocks import Clocks
-from paddle._pserver.tables.frozen import Frozen
 from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.tables import Cut, Tables
 
@@ -62,15 +61,9 @@ def back() -> None:
     Clocks.apply = mistaken  # type: ignore[method-assign]
 
 
-def unspared() -> None:
-    """Of a table that is read in pieces, rows that change meanwhile are not kept aside."""
-    Frozen.keep = lambda self, rows: None  # type: ignore[method-assign]
-
-
 DEFECTS: dict[str, Callable[[], None]] = {
     "twice": twice,
     "never": never,
     "torn": torn,
     "back": back,
-    "unspared": unspared,
 }

@@ -8,43 +8,24 @@ at a time; ``turns``: gradients take turns as large ones do. It must never know 
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partialmethod
-from typing import Any
-
-import numpy as np
 
 from paddle.__main__ import main
 from paddle._pserver import options
 from paddle._pserver.protocol import framing
-from paddle._pserver.service import relay
 from paddle._pserver.shard import adding
 from paddle._pserver.tables import frozen, frozen_table
 from paddle._pserver.tables.tables import Tables
 from tests.faults.random_faults.defects import DEFECTS
 from tests.faults.random_faults.job import small_portions
 
-SLOW_S = 0.001  # until the next piece of a table is taken
-
-
-def slowly(read: Callable[..., Iterator[np.ndarray]]) -> Callable[..., Iterator[np.ndarray]]:
-    """So that steps come between pieces, a disk takes its time for each."""
-
-    def reading(*about: Any) -> Iterator[np.ndarray]:
-        for piece in read(*about):
-            threading.Event().wait(SLOW_S)
-            yield piece
-
-    return reading
-
 
 def pieces() -> None:
     """Tables of any size are read while training goes on (tables/frozen.py)."""
     Tables.cut = partialmethod(Tables.cut, worth_bytes=0)  # type: ignore[method-assign, assignment]
-    frozen.PIECE_BYTES = 16  # a row
+    frozen.PIECE_BYTES = 16  # a row: so that steps come between many of them
     frozen_table.LISTED_AT_ONCE = 3
-    relay._pieces = slowly(relay._pieces)
 
 
 def turns() -> None:
