@@ -8,6 +8,7 @@ import pytest
 from paddle._engine.errors import FeedError
 from paddle.v2 import data_type
 from paddle.v2.data_feeder import DataFeeder
+from tests.counting import calls_of
 
 IDS = [("a", data_type.integer_value(10)), ("b", data_type.integer_value(10))]
 MIXED = [("x", data_type.dense_vector(3)), ("y", data_type.integer_value(4))]
@@ -232,6 +233,141 @@ def test_a_width_that_cannot_be_is_refused_when_it_is_written(make, dim, error):
     with pytest.raises((ValueError, TypeError), match=error):
         getattr(data_type, make)(dim)
     assert data_type.dense_vector(np.int64(3)) == data_type.dense_vector(3)
+
+
+ARRAY = np.ones(784, np.float32)
+IMAGE = data_type.dense_vector(ARRAY.size)
+OF_EACH_KIND = [
+    (
+        data_type.dense_vector(3),
+        [np.ones(3), np.ones(3, int), np.ones((3, 1)), [1.5, 2, 3], (1, 2, 3), [[1], [2], [3]], [1e50] * 3],
+    ),
+    (
+        data_type.dense_vector(2),
+        [[[np.nan], [1]], np.array([1, np.nan], object), list(np.ones(2, np.float32))],
+    ),
+    (data_type.dense_vector(1), [1.5, 2, np.float32(3), np.array(4.0), [5], np.ones(1)]),
+    (IMAGE, [ARRAY, ARRAY.tolist(), tuple(ARRAY), list(ARRAY)]),
+    (data_type.integer_value(9), [1, np.int64(1), np.int32(1), np.array(1), np.array([1]), [1]]),
+    (data_type.sparse_binary_vector(9), [[1, 2], (1, 2), np.arange(2), {3, 4}, range(5), []]),
+    (data_type.sparse_float_vector(9), [[(1, 0.5), (2, 1)], ([1, 0.5],), []]),
+    (data_type.integer_value_sequence(9), [[1, 2], (1, 2), np.arange(2), np.arange(2, dtype=np.int32)]),
+    (data_type.dense_vector_sequence(2), [np.ones((3, 2)), [np.ones(2)] * 3, [[1, 2], (3, 4)], [[1, 2]]]),
+    (data_type.dense_vector_sequence(784), [[ARRAY.tolist()] * 2]),
+    (data_type.sparse_binary_vector_sequence(9), [[[1, 2], [3]], [np.arange(2), np.arange(3)]]),
+    (data_type.sparse_float_vector_sequence(9), [[[(1, 0.5)], []]]),
+    (
+        data_type.integer_value_sub_sequence(9),
+        [[[1, 2], [3]], [np.arange(2), np.arange(1)], np.ones((2, 3), int)],
+    ),
+    (
+        data_type.dense_vector_sub_sequence(2),
+        [[np.ones((3, 2)), np.ones((1, 2))], [[[1, 2], [3, 4]], [[5, 6]]], np.ones((2, 3, 2))],
+    ),
+    (data_type.sparse_binary_vector_sub_sequence(9), [[[[1, 2], [3]], [[]]]]),
+    (data_type.sparse_float_vector_sub_sequence(9), [[[[(1, 0.5)], []]]]),
+]
+
+
+def calls_of_few_and_many(feeder, rows):
+    return (calls_of(lambda: feeder(rows * 16)), calls_of(lambda: feeder(rows * 512)))
+
+
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [(type, value) for type, values in OF_EACH_KIND for value in values],
+    ids=lambda each: " ".join(str(each).split())[:40],
+)
+def test_a_row_more_costs_no_call_more(type, value):
+    """What must be done of each row, numpy, struct and itertools do, whom that costs no call of Python's."""
+    feeder = DataFeeder([("x", type), ("y", data_type.integer_value(2))])
+    with np.errstate(over="ignore"):
+        few, many = calls_of_few_and_many(feeder, [(value, 1)])
+    assert few == many
+
+
+@pytest.mark.parametrize(
+    ("type", "values"),
+    [
+        (data_type.dense_vector(2), [[1, 2], np.ones(2), (1.5, 2), [np.float32(1), 2]]),
+        (data_type.integer_value(9), [1, np.int64(2), np.array(4)]),
+        (data_type.sparse_binary_vector(9), [[], [1], (1, 2), np.arange(5), {3}]),
+        (data_type.integer_value_sequence(9), [[], [1], (1, 2), np.arange(5)]),
+        (data_type.dense_vector_sequence(2), [[], [[1, 2]], np.ones((3, 2)), [np.ones(2), (1, 2)]]),
+        (data_type.integer_value_sub_sequence(9), [[], [[], [1]], [np.arange(2), (1, 2, 3)]]),
+    ],
+    ids=lambda each: str(each) if isinstance(each, data_type.InputType) else None,
+)
+def test_a_row_more_costs_no_call_more_where_rows_are_of_several_kinds_and_lengths(type, values):
+    few, many = calls_of_few_and_many(DataFeeder([("x", type)]), [(value,) for value in values])
+    assert few == many
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        [ARRAY],
+        [ARRAY.reshape(28, 28)],
+        [ARRAY.reshape(1, 28, 28)],
+        [np.ones((1, 30, 28))],
+        [ARRAY.tolist()],
+        [ARRAY.reshape(28, 28).tolist()],
+        [np.ones((30, 28)).tolist()],
+        [list(ARRAY.reshape(28, 28))],
+        [np.ones((2, 30)), np.ones((2, 30), int), np.ones((2, 30)).tolist(), list(np.ones((2, 30)))],
+    ],
+    ids=lambda kinds: " ".join(str(np.shape(each)) for each in kinds),
+)
+def test_an_image_more_costs_no_call_more(kinds):
+    feeder = DataFeeder([("x", IMAGE)], images={"x": (1, 28, 28)})
+    few, many = calls_of_few_and_many(feeder, [(each,) for each in kinds])
+    assert few == many
+
+
+def test_a_batch_of_rows_that_are_named_or_ids_costs_no_call_more():
+    for feeder, row in (
+        (DataFeeder(MIXED, {"x": "x", "y": "y"}), {"x": np.ones(3), "y": 1}),
+        (DataFeeder(IDS), (1, 2)),
+        (DataFeeder(IDS), np.array([1, 2])),
+        (DataFeeder(MIXED, {"y": 2, "x": 0}), (np.ones(3), "beside", 1)),
+    ):
+        few, many = calls_of_few_and_many(feeder, [row])
+        assert few == many
+
+
+@pytest.mark.parametrize(
+    ("images", "sides"),
+    [
+        ([np.ones((5, 4))], "5 x 4"),
+        ([np.ones((5, 4)), np.ones((5, 4)).tolist(), list(np.ones((5, 4), int))], "5 x 4"),
+        ([np.ones((5, 4)), np.ones(9)], "row 1 .* 9 values, where 20 are needed"),
+        ([np.ones((5, 4)), [[1, 2, 3, 4]] * 4 + [[1, 2, 3]]], "row 1 .* lists of unequal length"),
+        ([np.ones((3, 5, 4)), np.ones((5, 4))], "row 0 .* 60 values, where 20 are needed"),
+        ([np.ones((5, 4)), np.ones((4, 5)).tolist()], "4 x 5 and 5 x 4"),
+        ([np.ones((3, 3)).tolist(), [np.ones(2)] * 3], "3 x 2 and 3 x 3"),
+        ([[[1, 2], [3, 4]], [[1, 2, 3], [4, 5, 6]]], "2 x 2 and 2 x 3"),
+        ([[], [[1, 2], [3, 4]]], "row 0 .* 0 values, where 4 are needed"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else None,
+)
+def test_sides_of_images_are_seen_however_they_are_written(images, sides):
+    feeder = DataFeeder([("x", data_type.dense_vector(9))], images={"x": (1, 3, 3)})
+    if re.fullmatch(r"\d+ x \d+", sides):
+        made = feeder([(image,) for image in images])["x"]
+        assert f"{made.shape[2]} x {made.shape[3]}" == sides
+        np.testing.assert_array_equal(made, 1)
+        return
+    with pytest.raises(FeedError, match=sides):
+        feeder([(image,) for image in images])
+
+
+@pytest.mark.parametrize("image", [[[1, None], [2, 3]], np.array([[1, 2], [3, None]], object)], ids=str)
+def test_what_is_missing_in_an_image_is_no_number(image):
+    feeder = DataFeeder([("x", data_type.dense_vector(9))], images={"x": (1, 3, 3)})
+    with pytest.raises(FeedError, match=r"row 1 of the batch, slot 'x'.*None is not a number"):
+        feeder([(np.ones((2, 2)),), (image,)])
+    nan = feeder([([[1, float("nan")], [2, 3]],)])["x"]
+    assert np.isnan(nan[0, 0, 0, 1]) and np.isnan(nan).sum() == 1
 
 
 def test_feeding_that_forgets_a_slot_is_refused():

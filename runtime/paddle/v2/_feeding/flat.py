@@ -1,22 +1,22 @@
-"""Flat: many Python values become one array, in a call or two and not one by one.
+"""Flat: many Python values become one array, in a few calls however many they are.
 
 It must never know a slot, nor say what is wrong with a value. Guarantee: an array that it makes is the one
 that numpy makes of the values; where they are not all of one kind it makes none, and who asked looks closer.
+What it calls grows with the kinds of values that there are, not with the values.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Sequence
-from itertools import chain
-from operator import attrgetter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, compress, repeat, starmap
+from operator import attrgetter, eq, is_, itemgetter
 from typing import Any
 
 import numpy as np
 
 _dtype, _shape = attrgetter("dtype"), attrgetter("shape")
 _LISTS = {list, tuple}
-_WIDE = 128  # from here on a row by itself costs less than the list of all numbers that there would be else
 
 
 def integers(values: Collection[Any]) -> np.ndarray | None:
@@ -50,23 +50,23 @@ def vectors(rows: Sequence[Any] | np.ndarray, width: int) -> np.ndarray | None:
     if not kinds <= _LISTS:
         flat = floats(rows) if width == 1 else None  # a column of numbers
         return None if flat is None else flat.reshape(-1, 1)
-    return _listed(rows, width) if set(map(len, rows)) == {width} else None
+    return _listed("f", rows, width, np.float32)
 
 
-def _listed(rows: Sequence[Any], width: int) -> np.ndarray | None:
-    made = np.empty((len(rows), width), np.float32)
-    if width < _WIDE:
-        return None if _packed("f", list(chain.from_iterable(rows)), made) is None else made
-    packed = (_packed("f", row, into) for row, into in zip(rows, made, strict=True))
-    return None if any(each is None for each in packed) else made
+def _listed(kind: str, rows: Sequence[Any], width: int, dtype: type) -> np.ndarray | None:
+    """(n, width) of rows that are lists or tuples. See ``_packed``; each is packed by itself, as a list of
+    all numbers would take longer to make than they to pack."""
+    try:
+        packed = bytearray().join(starmap(struct.Struct(f"{width}{kind}").pack, rows))
+    except (struct.error, OverflowError, TypeError):
+        return None
+    return np.frombuffer(packed, dtype).reshape(len(rows), width)
 
 
 def table(rows: Sequence[Any] | np.ndarray) -> np.ndarray | None:
     """Rows of integers, all of one length, as integers (n, length)."""
     if not isinstance(rows, np.ndarray) and set(map(type, rows)) <= _LISTS:
-        lengths = set(map(len, rows))
-        flat = integers(list(chain.from_iterable(rows))) if len(lengths) == 1 else None
-        return None if flat is None else flat.reshape(len(rows), *lengths)
+        return _listed("q", rows, len(rows[0]), np.int64)
     try:
         made: np.ndarray = np.asarray(rows)
     except ValueError:
@@ -75,14 +75,54 @@ def table(rows: Sequence[Any] | np.ndarray) -> np.ndarray | None:
 
 
 def pictures(rows: Sequence[Any] | np.ndarray, channels: int) -> np.ndarray | None:
-    """float32 (n, channels, height, width) of images of one size, (height, width) or with channels before."""
+    """float32 (n, channels, height, width) of images of one size, (height, width) or with channels before;
+    none of numbers that are missing."""
     try:
         made: np.ndarray = np.asarray(rows, np.float32)
     except (ValueError, TypeError):
         return None
     height, width = made.shape[-2:] if made.ndim in (3, 4) else (0, 0)
-    fits = height and made.size == len(made) * channels * height * width
-    return made.reshape(len(made), channels, height, width) if fits else None
+    if not made.size or made.size != len(made) * channels * height * width or lacks_a_number(made, rows):
+        return None
+    return made.reshape(len(made), channels, height, width)
+
+
+def shapes(values: Iterable[Any]) -> set[tuple[int, ...]]:
+    """The shapes that values have; a list has its length and then the shape of its first element."""
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return {values.shape[1:]}
+    found: set[tuple[int, ...]] = set()
+    for kind, same in _alike(values, map(type, values)):
+        if not issubclass(kind, list | tuple):
+            found.update(map(tuple, map(getattr, same, repeat("shape"), repeat(()))))
+            continue
+        for length, lists in _alike(same, map(len, same)):
+            inner = shapes(list(map(itemgetter(0), lists))) if length else ()
+            found |= {(length, *each) for each in inner} or {()}
+    return found
+
+
+def _alike(values: Iterable[Any], keys: Iterable[Any]) -> Iterator[tuple[Any, Iterable[Any]]]:
+    """Each key, and the values that have it."""
+    keys = list(keys)
+    kinds = set(keys)
+    for kind in kinds:
+        yield kind, values if len(kinds) == 1 else list(compress(values, map(eq, keys, repeat(kind))))
+
+
+def lacks_a_number(made: np.ndarray, values: Any) -> bool:
+    """Whether there is a None among the values that numpy made these floats of, where it reads NaN."""
+    return bool(np.isnan(made).any()) and has_none(values)
+
+
+def has_none(values: Any) -> bool:
+    """Whether there is a None among values, or among those of arrays and lists."""
+    return any(map(is_, np.ravel(np.asarray(values, object)), repeat(None)))
+
+
+def has_text(values: Iterable[Any]) -> bool:
+    """Whether there is a text among values."""
+    return any(map(issubclass, set(map(type, values)), repeat(str)))
 
 
 def joined(parts: Sequence[Any]) -> Sequence[Any] | np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from paddle._engine.errors import FeedError
 from paddle.v2._feeding import slots
-from paddle.v2._feeding.flat import joined
+from paddle.v2._feeding.flat import has_text, joined
 from paddle.v2._feeding.slots import Column, shown
 from paddle.v2._lowering.output import OFFSETS, OUTER
 from paddle.v2.data_type import InputType, SequenceType
@@ -36,7 +36,7 @@ def _flattened(name: str, type: InputType, column: Column) -> tuple[np.ndarray, 
     try:
         counts = np.fromiter(map(len, column), np.int64, len(column))
         flat = joined(column)
-        if isinstance(column, Sequence) and any(isinstance(each, str) for each in column):
+        if isinstance(column, Sequence) and has_text(column):
             raise TypeError
     except TypeError:
         number, wrong = next(

@@ -9,13 +9,24 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, repeat
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from paddle._engine.errors import FeedError
-from paddle.v2._feeding.flat import floats, integers, joined, pictures, vectors
+from paddle.v2._feeding.flat import (
+    floats,
+    has_none,
+    integers,
+    joined,
+    lacks_a_number,
+    pictures,
+    shapes,
+    vectors,
+)
 from paddle.v2._lowering.output import AMOUNTS, STARTS
 from paddle.v2.data_type import ANY_INTEGER, DataType, InputType, SequenceType
 
@@ -40,29 +51,25 @@ def of_images(image: tuple[int, int, int]) -> Maker:
     channels, *sides = image
 
     def made(name: str, type: InputType, column: Column) -> np.ndarray:
-        seen = {each for each in map(_sides, column) if each}
+        seen = _sides(column)
         if len(seen) > 1:
             raise FeedError(
                 f"slot {name!r}: images of {' and '.join(f'{h} x {w}' for h, w in sorted(seen))} are in one "
                 "batch: a batch has images of one size; resize them (paddle.image) or batch like ones"
             )
         ways = [lambda: vectors(column, type.dim), lambda: pictures(column, channels)]
-        for way in reversed(ways) if seen - {(sides[0], sides[1])} else ways:
+        other = seen - {(sides[0], sides[1])}
+        for way in reversed(ways) if other else ways:
             if (found := way()) is not None:
                 return found
-        return _read_closely(name, type, column)
+        return _read_closely(name, type, column, channels * prod(*other) if other else type.dim)
 
     return made
 
 
-def _sides(image: Any) -> tuple[int, int] | None:
-    """Height and width with which an image comes; one pixel high or wide it is flat."""
-    shape: list[int] = []
-    while isinstance(image, list | tuple) and image:
-        shape.append(len(image))
-        image = image[0]
-    shape += getattr(image, "shape", ())
-    return (shape[-2], shape[-1]) if len(shape) > 1 and min(shape[-2:]) > 1 else None
+def _sides(images: Column) -> set[tuple[int, int]]:
+    """Heights and widths with which images come; one pixel high or wide they are flat."""
+    return {shape[-2:] for shape in shapes(images) if len(shape) > 1 and min(shape[-2:]) > 1}
 
 
 def arrays(name: str, type: InputType, column: Column) -> Mapping[str, np.ndarray]:
@@ -123,34 +130,32 @@ def _why_no_id(type: InputType, value: Any) -> str | None:
 
 def _dense(name: str, type: InputType, column: Column) -> np.ndarray:
     made = vectors(column, type.dim)
-    return _read_closely(name, type, column) if made is None else made
+    return _read_closely(name, type, column, type.dim) if made is None else made
 
 
-def _read_closely(name: str, type: InputType, column: Column) -> np.ndarray:
-    """Rows that are not all of one kind, as numpy reads them."""
+def _read_closely(name: str, type: InputType, column: Column, dim: int) -> np.ndarray:
+    """Rows that are not all of one kind, as numpy reads them. ``dim``: how many numbers errors ask for."""
+
+    def why(type: InputType, value: Any) -> str | None:
+        return _why_not_dense(replace(type, dim=dim), value)
+
     try:
         values: np.ndarray = np.asarray(column, np.float32)
     except (ValueError, TypeError):
         values = np.empty(0)
-    if values.size != len(column) * type.dim:
-        raise _misfit(name, type, column, _why_not_dense)
-    if np.isnan(values).any() and any(map(_lacks_a_number, column)):  # numpy reads None as NaN
-        raise _misfit(name, type, column, _why_not_dense)
+    if values.size != len(column) * type.dim or lacks_a_number(values, column):
+        raise _misfit(name, type, column, why)
     return values.reshape(len(column), type.dim)
 
 
 def _why_not_dense(type: InputType, value: Any) -> str | None:
-    if _lacks_a_number(value):
+    if has_none(value):
         return "None is not a number"
     if np.size(np.asarray(value, np.float32)) == type.dim:
         return None
     if np.ndim(value) == 0:
         return f"one number, where a vector of {type.dim} is needed: {_A_TUPLE}"
     return f"{np.size(value)} values, where {type.dim} are needed"
-
-
-def _lacks_a_number(value: Any) -> bool:
-    return any(each is None for each in np.ravel(np.asarray(value, object)))
 
 
 def _entries(name: str, type: InputType, column: Column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
