@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 
 from paddle._program.errors import BadFeed
 from paddle._program.running.feeder import SampleFeeder, Slot
+from tests.counting import calls_of
 
 WORDS = Slot("words", (1,), np.dtype(np.int64), 1)
 IMAGE = Slot("image", (2, 2), np.dtype(np.float32), 0)
@@ -61,7 +60,15 @@ def test_a_field_may_hold_several_rows() -> None:
         (LABEL, (1, "two"), "'label', sample 1: 'two' is no int64"),
         (WORDS, ([1], [2, "x"]), "'words', sample 1: 'x' is no int64"),
         (WORDS, ([1], 5), "'words', sample 1: 5 is given, where LoD level 1 expects a list of rows"),
+        (WORDS, ([1], np.array(5)), "'words', sample 1: .*5.* is given, where LoD level 1 expects a list of"),
         (TEXTS, ([1, 2],), "'texts', sample 0: 1 is given, where LoD level 2 expects a list of rows"),
+        (TEXTS, ([[1]], 2), "'texts', sample 1: 2 is given, where LoD level 2 expects a list of sequences"),
+        (
+            TEXTS,
+            ([[1], [2]], [[3], 4]),
+            "'texts', sample 1: 4 is given, where LoD level 2 expects a list of r",
+        ),
+        (TEXTS, ([[1], [2]], [["x"]]), "'texts', sample 1: 'x' is no int64"),
     ],
 )
 def test_what_does_not_fit_is_named(slot: Slot, fields: tuple, message: str) -> None:
@@ -91,27 +98,6 @@ def test_batches_are_fed_to_places() -> None:
         list(feeder.decorate_reader(reader, True, drop_last=False)())
 
 
-def calls_of(batch: list[tuple[Any, ...]]) -> int:
-    """How many functions, Python's and others, one batch takes."""
-    feeder, calls = SampleFeeder([IMAGE, LABEL]), 0
-
-    def count(frame: object, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    feeder.feed(batch)
-    before = sys.getprofile()
-    gc.collect()
-    gc.disable()  # what it calls of objects that others have left is no part of a batch
-    sys.setprofile(count)
-    try:
-        feeder.feed(batch)
-    finally:
-        sys.setprofile(before)
-        gc.enable()
-    return calls
-
-
 @pytest.mark.parametrize(
     "sample",
     [
@@ -122,7 +108,35 @@ def calls_of(batch: list[tuple[Any, ...]]) -> int:
     ids=["arrays", "of other dtypes", "numbers"],
 )
 def test_a_sample_more_costs_no_call_more(sample: tuple[Any, ...]) -> None:
-    assert calls_of([sample] * 16) == calls_of([sample] * 512) < 100
+    feeder = SampleFeeder([IMAGE, LABEL])
+    few, many = (calls_of(lambda rows=rows: feeder.feed([sample] * rows)) for rows in (16, 512))
+    assert few == many < 100
+
+
+VECTORS = Slot("v", (3,), np.dtype(np.float32), 1)
+
+
+@pytest.mark.parametrize(
+    ("slot", "field"),
+    [
+        (WORDS, [3, 1]),
+        (WORDS, np.arange(3)),
+        (WORDS, np.arange(3, dtype=np.int32)),
+        (WORDS, [[3], [1]]),
+        (VECTORS, np.ones((2, 3))),
+        (VECTORS, [[1.0, 2.0, 3.0]] * 2),
+        (TEXTS, [[1, 2], [3], []]),
+        (TEXTS, [np.arange(2), np.arange(1)]),
+        (TEXTS, np.ones((2, 3), np.int64)),
+        (LABEL, [[1], [2]]),
+        (Slot("x", (2,), np.dtype(np.float32), 0), np.ones((3, 2))),
+    ],
+    ids=lambda each: each.name if isinstance(each, Slot) else str(each),
+)
+def test_a_sequence_more_costs_no_call_more(slot: Slot, field: Any) -> None:
+    feeder = SampleFeeder([slot])
+    few, many = (calls_of(lambda rows=rows: feeder.feed([(field,)] * rows)) for rows in (16, 512))
+    assert few == many
 
 
 def test_whose_number_is_too_large_is_said_among_arrays_and_numbers() -> None:

@@ -22,6 +22,7 @@ from paddle._program.reading.variables import (
     read_file,
 )
 from paddle._program.running.lod_tensor import LoDTensor
+from tests.counting import calls_of
 
 
 def data() -> list[Any]:
@@ -83,6 +84,28 @@ def test_a_pass_is_all_batches_and_then_eof(kind: str) -> None:
         found = runs(loader, [mean, y])
         assert [mean for mean, _ in found] == [[0.5], [2.5], [4.0]]
         assert [y for _, y in found] == [[[0], [1]], [[2], [3]], [[4]]]
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [[1, 2, 3], [(1,), (2,), (3,)], [[1], [2], [3]], [1, (2,), [3]], list(np.arange(1, 4))],
+    ids=str,
+)
+def test_a_sample_of_one_field_may_come_bare(samples: list[Any]) -> None:
+    loader = DataLoader.from_generator(feed_list=[data()[1]], iterable=True)
+    loader.set_sample_generator(lambda: iter(samples), batch_size=2, drop_last=False)
+    assert [np.array(feed["y"]).tolist() for (feed,) in loader] == [[[1], [2]], [[3]]]
+
+
+@pytest.mark.parametrize("sample", [(np.ones(2), 1), [np.ones(2), 1]], ids=str)
+def test_a_sample_more_of_a_generator_costs_no_call_more(sample: Any) -> None:
+    def read(many: int) -> int:
+        loader = DataLoader.from_generator(feed_list=data(), iterable=True)
+        loader.set_sample_generator(lambda: iter([sample] * many), batch_size=many)
+        reader = loader.queue  # which is read by a thread where that is worth it
+        return calls_of(lambda: list(map(reader._feeder, reader._batches())))
+
+    assert read(16) == read(512)
 
 
 def test_a_pass_may_be_left_and_begun_anew() -> None:

@@ -9,8 +9,8 @@ where its batch was to come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, repeat
 from typing import Any
 
 from paddle._program.errors import BadArgument
@@ -64,7 +64,8 @@ class GeneratorLoader:
         """``reader()`` gives samples; a shorter last batch is left out where ``drop_last``."""
         if batch_size < 1:
             raise BadArgument(f"batch_size must be 1 or more, it is {batch_size}")
-        return self._set(batched(lambda: map(_fields, reader()), batch_size, drop_last), of_samples, places)
+        batches = batched(lambda: iter(reader()), batch_size, drop_last)
+        return self._set(lambda: map(_with_fields, batches()), of_samples, places)
 
     def set_sample_list_generator(self, reader: Batches, places: Any = None) -> GeneratorLoader:
         """``reader()`` gives lists of samples, as ``paddle.batch`` does."""
@@ -157,6 +158,9 @@ class DatasetLoader:
             )
 
 
-def _fields(sample: Any) -> Iterable[Any]:
-    """A sample of one field may come bare."""
-    return sample if isinstance(sample, list | tuple) else (sample,)
+def _with_fields(samples: list[Any]) -> Sequence[Any]:
+    """Samples as lists of fields; one of one field may come bare."""
+    listed = set(map(issubclass, set(map(type, samples)), repeat((list, tuple))))
+    if len(listed) > 1:
+        return [each if isinstance(each, list | tuple) else (each,) for each in samples]
+    return samples if listed == {True} else list(zip(samples, strict=True))

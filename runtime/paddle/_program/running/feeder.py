@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from math import prod
+from operator import attrgetter, methodcaller, mod
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.ranges import check_range
 
 Array = np.ndarray
+
+_size = attrgetter("size")
 
 
 @dataclass(frozen=True)
@@ -40,9 +43,7 @@ class Slot:
         """The tensor of one field of each sample."""
         if self.lod_level == 0:
             return LoDTensor(self._several(fields))
-        found = _Flat([[] for _ in range(self.lod_level)])
-        for number, each in enumerate(fields):
-            self._walk(each, 0, number, found)
+        found = self._flat(fields)
         tensor = LoDTensor(self._rows(found.rows(), found))
         tensor.set_recursive_sequence_lengths(found.lengths)
         return tensor
@@ -68,25 +69,33 @@ class Slot:
         if size < 1 or -1 in self.shape:
             return None
         with suppress(TypeError, ValueError, OverflowError):
-            arrays = [np.asarray(each, self.dtype) for each in fields]
-            rows: Array = np.concatenate([each.reshape(each.size // size, *self.shape) for each in arrays])
-            return rows
+            arrays = list(map(np.asarray, fields, repeat(self.dtype)))
+            if not any(map(mod, map(_size, arrays), repeat(size))):
+                rows: Array = np.concatenate(list(map(methodcaller("ravel"), arrays)))
+                return rows.reshape(-1, *self.shape)
         return None
 
-    def _walk(self, value: Any, level: int, number: int, found: _Flat) -> None:
-        if not hasattr(value, "__len__"):
-            nested = "a list of rows" if self.lod_level - level == 1 else "a list of sequences"
-            raise TypeError(
-                f"variable {self.name!r}, sample {number}: {value!r} is given, where LoD level "
-                f"{self.lod_level} expects {nested}"
-            )
-        found.lengths[level].append(len(value))
-        if level + 1 == self.lod_level:
-            found.parts.append(value)
-            found.numbers.append(number)
-            return
-        for each in value:
-            self._walk(each, level + 1, number, found)
+    def _flat(self, fields: Sequence[Any]) -> _Flat:
+        """The sequences of the innermost level, all of a level at once."""
+        found = _Flat(fields, range(len(fields)))
+        for level in range(self.lod_level):
+            if level:
+                found = found.inner()
+            try:
+                found.lengths.append(list(map(len, found.parts)))
+            except TypeError:
+                raise self._no_sequence(found, self.lod_level - level) from None
+        return found
+
+    def _no_sequence(self, found: _Flat, levels: int) -> TypeError:
+        """What to say of the first part that has no length. ``levels``: how many it should have."""
+        parts = zip(found.numbers, found.parts, strict=True)
+        number, value = next(each for each in parts if not _has_length(each[1]))
+        nested = "a list of rows" if levels == 1 else "a list of sequences"
+        return TypeError(
+            f"variable {self.name!r}, sample {number}: {value!r} is given, where LoD level "
+            f"{self.lod_level} expects {nested}"
+        )
 
     def _rows(self, rows: Sequence[Any], samples: Iterable[int]) -> Array:
         try:
@@ -150,15 +159,19 @@ class Slot:
 
 @dataclass
 class _Flat:
-    """Sequences one after another, the sample that each is of, and the lengths of each level."""
+    """Sequences one after another, the sample that each is of, and the lengths of each level down to them."""
 
-    lengths: list[list[int]]
-    parts: list[Any] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
+    parts: Sequence[Any]
+    numbers: Sequence[int]
+    lengths: list[list[int]] = field(default_factory=list)
+
+    def inner(self) -> _Flat:
+        """The sequences that these are sequences of."""
+        return _Flat(list(chain.from_iterable(self.parts)), list(self), self.lengths)
 
     def rows(self) -> Any:
         """All elements of all of them."""
-        if self.parts and all(isinstance(part, np.ndarray) and part.ndim for part in self.parts):
+        if self.parts and all(map(isinstance, self.parts, repeat(np.ndarray))):
             try:
                 return np.concatenate(self.parts)
             except ValueError:
@@ -168,6 +181,14 @@ class _Flat:
     def __iter__(self) -> Iterator[int]:
         """The sample that each element is of."""
         return chain.from_iterable(map(repeat, self.numbers, map(len, self.parts)))
+
+
+def _has_length(value: Any) -> bool:
+    try:
+        len(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _short(value: Any) -> str:

@@ -10,7 +10,7 @@ value set in a tensor that somebody computes with is set in place, so who comput
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -187,12 +187,10 @@ def _number(value: float) -> str:
 
 def offsets(lengths: Iterable[int]) -> list[int]:
     """Where sequences of these lengths begin, and where the last one ends."""
-    found = [0]
-    for length in lengths:
-        if length < 0:
-            raise ValueError(f"a sequence cannot have {length} elements")
-        found.append(found[-1] + int(length))
-    return found
+    lengths = list(lengths)
+    if (least := min(lengths, default=0)) < 0:
+        raise ValueError(f"a sequence cannot have {least} elements")
+    return list(accumulate(map(int, lengths), initial=0))
 
 
 def create_lod_tensor(data: Any, recursive_seq_lens: Sequence[Sequence[int]], place: object) -> LoDTensor:
