@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from paddle._data.collating import default_collate_fn
 from paddle.io import (
     BatchSampler,
     ChainDataset,
@@ -23,11 +24,13 @@ from paddle.io import (
     RandomSampler,
     SequenceSampler,
     Subset,
+    SubsetRandomSampler,
     TensorDataset,
     WeightedRandomSampler,
     get_worker_info,
     random_split,
 )
+from tests.counting import calls_of
 
 
 class Squares(Dataset):
@@ -167,3 +170,119 @@ def test_datasets_of_datasets() -> None:
     assert Subset(Squares(), [3])[0][1] == 9
     with pytest.raises(ValueError, match="add up to 9"):
         random_split(Squares(10), [7, 2])
+
+
+@pytest.mark.parametrize(
+    "sample",
+    [
+        1,
+        np.float32(1),
+        np.ones(3),
+        np.array(1),
+        np.ones((2, 3), np.int32),
+        "text",
+        [1, 2.5],
+        (np.ones(3, np.float32), 1),
+        ((1, np.ones(2)), [np.ones(3)]),
+        {"a": np.ones(3), "b": (1, 2)},
+    ],
+    ids=str,
+)
+def test_to_collate_a_sample_more_costs_no_call_more(sample: Any) -> None:
+    few, many = (calls_of(lambda rows=rows: default_collate_fn([sample] * rows)) for rows in (16, 512))
+    assert few == many
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        [np.arange(3), np.arange(3) / 2],
+        [np.array(1), np.array(2.5, np.float32)],
+        [np.asfortranarray(np.ones((2, 3))), np.zeros((2, 3), np.float32)],
+        [np.ones((0, 2)), np.ones((0, 2))],
+        [np.array([1, None]), np.array([2, "a"])],
+        [np.array("ab"), np.array("c")],
+    ],
+    ids=str,
+)
+def test_arrays_are_collated_as_numpy_stacks_them(arrays: list[np.ndarray]) -> None:
+    made, expected = default_collate_fn(arrays), np.stack(arrays)
+    assert (made.dtype, made.shape, made.tolist()) == (expected.dtype, expected.shape, expected.tolist())
+    with pytest.raises(ValueError, match="must have the same shape"):
+        default_collate_fn([*arrays, np.ones((7, 7))])
+
+
+class Known(Dataset):
+    """Samples that cost a call each: that of ``__getitem__``."""
+
+    def __init__(self, many: int) -> None:
+        self.many, self.sample = many, (np.ones(3), 1)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.sample
+
+    def __len__(self) -> int:
+        return self.many
+
+
+class Given(IterableDataset):
+    def __init__(self, many: int) -> None:
+        self.samples = [(np.ones(3), 1)] * many
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.samples)
+
+
+def tensors(many: int) -> TensorDataset:
+    return TensorDataset([np.ones((many, 3)), np.arange(many)])
+
+
+def drawn(many: int) -> dict[str, Any]:
+    sampler = SubsetRandomSampler(list(range(many)))
+    return {"batch_sampler": BatchSampler(sampler=sampler, batch_size=many)}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "calls", "shuffle", "sampler"),
+    [
+        (Known, 1, False, None),
+        (Known, 1, True, None),
+        (Known, 1, False, drawn),
+        (Given, 0, False, None),
+        (tensors, 0, False, None),
+        (tensors, 0, True, None),
+    ],
+)
+def test_a_loader_calls_for_a_sample_more_what_gives_it(
+    dataset: Any, calls: int, shuffle: bool, sampler: Any
+) -> None:
+    def read(many: int) -> int:
+        given = sampler(many) if sampler else {"batch_size": many, "shuffle": shuffle}
+        loader = DataLoader(dataset(many), **given)
+        return calls_of(lambda: list(loader))
+
+    assert read(512) - read(16) == calls * (512 - 16)
+
+
+def test_samples_of_tensors_are_collated_alike_taken_together_and_one_by_one() -> None:
+    of = [np.arange(6, dtype=np.float32).reshape(3, 2), np.arange(3), np.array([True, False, True])]
+    for numbers in ([0, 2, 2], (1, -1), np.array([2, 0])):
+        whole, singly = (
+            next(iter(DataLoader(TensorDataset(of), batch_sampler=[numbers], collate_fn=collate)))
+            for collate in (None, lambda batch: default_collate_fn(batch))
+        )
+        for made, expected in zip(whole, singly, strict=True):
+            assert (made.dtype, made.tolist()) == (expected.dtype, expected.tolist())
+    with pytest.raises(IndexError, match="index 3 is out of bounds"):
+        list(DataLoader(TensorDataset(of), batch_sampler=[[0, 3]]))
+    texts = TensorDataset([np.array(["a", "b"], object)])
+    assert list(DataLoader(texts, batch_size=2)) == [[["a", "b"]]]
+
+
+def test_a_dataset_derived_from_tensors_gives_its_own_samples() -> None:
+    class Doubled(TensorDataset):
+        def __getitem__(self, index: int) -> tuple[Any, ...]:
+            return tuple(2 * each for each in super().__getitem__(index))
+
+    ((found,),) = DataLoader(Doubled([np.arange(3)]), batch_size=3)
+    assert found.tolist() == [0, 2, 4]

@@ -43,7 +43,8 @@ def get_worker_info() -> WorkerInfo | None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathering:
     """``batches``: lists of numbers of samples; None for an IterableDataset, whose samples are taken
-    ``batch_size`` at a time, or singly where that is None. ``timeout_s``: how long a batch may take, 0 for
+    ``batch_size`` at a time, or singly where that is None. ``together``: makes a batch of numbers of samples,
+    or None where ``collate`` is to make it of the samples. ``timeout_s``: how long a batch may take, 0 for
     ever.
     """
 
@@ -52,6 +53,7 @@ class Gathering:
     batch_size: int | None
     drop_last: bool
     collate: Callable[[Any], Any]
+    together: Callable[[Sequence[int]], Any] | None = None
     workers: int = 0
     timeout_s: float = 0.0
     worker_init: Callable[[int], Any] | None = None
@@ -64,8 +66,9 @@ class Gathering:
         for numbers in islice(self.batches, which, None, step):
             if isinstance(numbers, int):
                 yield self.collate(self.dataset[numbers])
-            else:
-                yield self.collate([self.dataset[number] for number in numbers])
+                continue
+            batch = None if self.together is None else self.together(numbers)
+            yield self.collate([self.dataset[number] for number in numbers]) if batch is None else batch
 
     def _iterated(self) -> Iterator[Any]:
         samples = iter(self.dataset)

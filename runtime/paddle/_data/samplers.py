@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ class SubsetRandomSampler(Sampler):
         self.indices = indices
 
     def __iter__(self) -> Iterator[int]:
-        return (self.indices[at] for at in np.random.permutation(len(self.indices)))
+        return map(getitem, repeat(self.indices), np.random.permutation(len(self.indices)).tolist())
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -142,14 +143,10 @@ class BatchSampler(Sampler):
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
-        batch: list[int] = []
-        for number in self.sampler:
-            batch.append(number)
-            if len(batch) == self.batch_size:
+        numbers = iter(self.sampler)
+        while batch := list(islice(numbers, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
                 yield batch
-                batch = []
-        if batch and not self.drop_last:
-            yield batch
 
     def __len__(self) -> int:
         many = len(self.sampler)

@@ -24,6 +24,9 @@ __all__ = [
 ]
 
 
+_NUMBERS = set("biufc")
+
+
 class NoLength(RuntimeError, TypeError):
     """What iterates asks for a length, and goes on without one at a TypeError; upstream's is a
     RuntimeError."""
@@ -63,10 +66,19 @@ class TensorDataset(Dataset):
             )
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
-        return tuple(tensor[index] for tensor in self.tensors)
+        return tuple([tensor[index] for tensor in self.tensors])
 
     def __len__(self) -> int:
         return len(self.tensors[0])
+
+
+def together(dataset: TensorDataset, numbers: Sequence[int]) -> list[np.ndarray] | None:
+    """What ``default_collate_fn`` makes of the samples that have these numbers, taken at once. None where
+    they are to be taken one by one: tensors do not hold numbers, or these are no list of integers."""
+    rows = np.asarray(numbers)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or {t.dtype.kind for t in dataset.tensors} - _NUMBERS:
+        return None
+    return [tensor[rows] for tensor in dataset.tensors]
 
 
 class ComposeDataset(Dataset):

@@ -8,12 +8,13 @@ sampler.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from paddle._data.collating import default_collate_fn, default_convert_fn
 from paddle._data.gathering import Gathering
 from paddle._data.samplers import BatchSampler
-from paddle._data.samples import Dataset, IterableDataset
+from paddle._data.samples import Dataset, IterableDataset, TensorDataset, together
 from paddle._program.errors import BadArgument
 from paddle._program.reading.feeders import Feeder, of_arrays
 from paddle._program.reading.loader import DatasetLoader, GeneratorLoader
@@ -100,12 +101,14 @@ class DataLoader:
         batches: Any = None
         if not isinstance(self.dataset, IterableDataset):
             batches = range(len(self.dataset)) if self._is_single else list(self.batch_sampler)
+        is_at_once = type(self.dataset) is TensorDataset and self.collate_fn is default_collate_fn
         return Gathering(
             dataset=self.dataset,
             batches=batches,
             batch_size=self.batch_size,
             drop_last=self.drop_last,
             collate=self.collate_fn,
+            together=partial(together, self.dataset) if is_at_once else None,
             workers=self.num_workers,
             timeout_s=self.timeout,
             worker_init=self.worker_init_fn,
