@@ -43,7 +43,9 @@ class Reporter:
         self._fd, self.news = fd, news
         self._clock = clock
         self._next_progress_s = float("-inf")
-        self._held: dict[str, object] | None = None  # how far training is, of which nothing was told
+        self._held: tuple[int, int, float, float] | None = (
+            None  # how far training is, of which nothing was told
+        )
 
     def ready(self, ports: Sequence[tuple[str, int]]) -> None:
         """Tell that this process listens on these addresses."""
@@ -51,8 +53,7 @@ class Reporter:
 
     def progress(self, *, pass_id: int, batch_id: int, cost: float, samples_per_s: float) -> None:
         """Tell how far training is; calls that come too fast are left out, but for the last one of all."""
-        figures = {"cost": float(cost), "samples_per_s": float(samples_per_s)}
-        self._held = {"report": "progress", "pass_id": int(pass_id), "batch_id": int(batch_id), **figures}
+        self._held = (pass_id, batch_id, cost, samples_per_s)
         if (now := self._clock()) >= self._next_progress_s:
             self._next_progress_s = now + _BETWEEN_PROGRESS_S
             self.settle()
@@ -60,7 +61,9 @@ class Reporter:
     def settle(self) -> None:
         """Tell how far training is, if that was left out: nothing comes after it."""
         if self._held is not None:
-            self._tell(self._held)
+            pass_id, batch_id, cost, samples_per_s = self._held
+            figures = {"cost": float(cost), "samples_per_s": float(samples_per_s)}
+            self._tell({"report": "progress", "pass_id": int(pass_id), "batch_id": int(batch_id), **figures})
             self._held = None
 
     def message(self, text: str) -> None:

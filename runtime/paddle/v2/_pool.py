@@ -159,8 +159,6 @@ class Pool(Mapping[str, np.ndarray]):
 
     def hand_back(self, keeper: Keeper) -> None:
         """Follow a keeper again, which takes in what others made of its parameters meanwhile."""
-        if self.follows(keeper):
-            return
         lost = [name for name in keeper.arrays if self._keepers[name] is not keeper]
         if keeper.remote:
             raise RuntimeError(

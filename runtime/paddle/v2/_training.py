@@ -99,7 +99,7 @@ class Training:
 
     def resume(self) -> None:
         """Take the parameters back, if another training has had them since."""
-        if self._keeper is not None:
+        if self._keeper is not None and not self._pool.follows(self._keeper):
             self._pool.hand_back(self._keeper)
 
     def averages(self) -> Mapping[str, np.ndarray]:

@@ -96,6 +96,12 @@ def test_an_empty_sequence_of_no_kind_stands_beside_arrays_of_integers():
         [np.array([[1], [2]]), np.array([[3], [4]])],
         [np.array([1, 2], np.uint8), np.array([True, False])],
         [[np.float32(0.1), np.int64(2)], [True, 2**60]],
+        [np.array([0.1, 2], np.float32), np.array([3, 4], np.float32)],
+        [np.array([0.1, 2], np.float32), np.array([3, 4.5])],
+        [np.array([0.1, 2], np.float32), np.array([3, 4], ">f4")],
+        [np.array([0.1, 2], np.float32), [3, 4]],
+        [np.arange(4, dtype=np.float32)[::2], np.arange(4, dtype=np.float32)[::-2]],
+        [np.ones((1, 2), np.float32), np.zeros((2, 1), np.float32)],
         np.array([[0.1, 2], [3, 4]]),
         np.arange(6).reshape(3, 2),
     ],
@@ -121,6 +127,8 @@ def test_rows_of_equal_size_and_unequal_length_do_not_make_up_for_each_other():
         DataFeeder(MIXED)([([1, 2], 0), ([1, 2, 3, 4], 0)])
     with pytest.raises(FeedError, match=r"row 1 of the batch, slot 'x'.*: 4 values, where 3 are needed"):
         DataFeeder(MIXED)([(np.ones(3), 0), (np.ones(4), 0), (np.ones(2), 0)])
+    with pytest.raises(FeedError, match=r"row 1 of the batch, slot 'x'.*: 4 values, where 3 are needed"):
+        DataFeeder(MIXED)([(np.ones(size, np.float32), 0) for size in (3, 4, 2)])
     with pytest.raises(FeedError, match=r"row 0 of the batch, slot 'x'.*: 3 values, where 6 are needed"):
         DataFeeder([("x", data_type.dense_array(6))])([(np.ones((3, 1)),), (np.ones((3, 3)),)])
 
