@@ -14,6 +14,7 @@ from tests.counting import calls_of
 WORDS = Slot("words", (1,), np.dtype(np.int64), 1)
 IMAGE = Slot("image", (2, 2), np.dtype(np.float32), 0)
 LABEL = Slot("label", (1,), np.dtype(np.int64), 0)
+PAIRS = Slot("pairs", (2,), np.dtype(np.float32), 0)
 TEXTS = Slot("texts", (1,), np.dtype(np.int64), 2)
 
 
@@ -58,6 +59,7 @@ def test_a_field_may_hold_several_rows() -> None:
     [
         (IMAGE, ([1, 2, 3, 4], [1, 2, 3]), "'image', sample 1: .*shape .3., where each row is float32.2, 2."),
         (LABEL, (1, "two"), "'label', sample 1: 'two' is no int64"),
+        (PAIRS, ([1, 2, 3], [1, 2, 3, 4, 5]), "'pairs', sample 0: .*shape .3., where each row is float32.2."),
         (WORDS, ([1], [2, "x"]), "'words', sample 1: 'x' is no int64"),
         (WORDS, ([1], 5), "'words', sample 1: 5 is given, where LoD level 1 expects a list of rows"),
         (WORDS, ([1], np.array(5)), "'words', sample 1: .*5.* is given, where LoD level 1 expects a list of"),

@@ -61,6 +61,8 @@ def test_offsets_and_lengths_say_the_same_on_all_levels() -> None:
         assert tensor.lod() == [[0, 1, 3], [0, 1, 3, 6]]
     tensor.set_lod([[0, 5]])
     assert not tensor.has_valid_recursive_sequence_lengths()
+    with pytest.raises(ValueError, match="a sequence cannot have -1 elements"):
+        tensor.set_recursive_sequence_lengths([[3, -1, 1]])
     with pytest.raises(ValueError, match=r"level 0 of a LoD is \[2, 3\]: offsets begin with 0"):
         tensor.set_lod([[2, 3]])
 

@@ -95,6 +95,9 @@ def test_a_sample_of_one_field_may_come_bare(samples: list[Any]) -> None:
     loader = DataLoader.from_generator(feed_list=[data()[1]], iterable=True)
     loader.set_sample_generator(lambda: iter(samples), batch_size=2, drop_last=False)
     assert [np.array(feed["y"]).tolist() for (feed,) in loader] == [[[1], [2]], [[3]]]
+    loader.set_sample_generator(lambda: iter([1, (2, 3)]), batch_size=2)
+    with pytest.raises(AssertionError, match="sample 1 has 2 fields"):
+        list(loader)
 
 
 @pytest.mark.parametrize("sample", [(np.ones(2), 1), [np.ones(2), 1]], ids=str)

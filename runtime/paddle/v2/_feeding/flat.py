@@ -52,7 +52,7 @@ def vectors(rows: Sequence[Any] | np.ndarray, width: int) -> np.ndarray | None:
         try:
             if set(map(_dtype, rows)) == _SINGLE and set(map(_size, rows)) == {width}:
                 return np.ndarray((len(rows), width), np.float32, bytearray().join(rows))
-        except (AttributeError, BufferError, TypeError, ValueError):
+        except (AttributeError, TypeError):
             pass  # there are others than arrays, or such as have gaps between their numbers
     return _of_a_kind(rows, width)
 
@@ -111,8 +111,8 @@ def shapes(values: Iterable[Any]) -> set[tuple[int, ...]]:
             found.update(map(tuple, map(getattr, same, repeat("shape"), repeat(()))))
             continue
         for length, lists in _alike(same, map(len, same)):
-            inner = shapes(list(map(itemgetter(0), lists))) if length else ()
-            found |= {(length, *each) for each in inner} or {()}
+            inner = shapes(list(map(itemgetter(0), lists))) if length else {()}
+            found |= {(length, *each) for each in inner}
     return found
 
 
