@@ -98,7 +98,7 @@ def test_images_of_other_channels_do_not_fit() -> None:
     (_, _, pooled, *_), _ = network(11, 13)
     parameters = paddle.parameters.create(pooled)
     given = [(np.zeros((3, TALL, WIDE), np.float32), *rest) for _, *rest in rows(TALL, WIDE)]
-    with pytest.raises(FeedError, match="378 values, where 286 are needed"):
+    with pytest.raises(FeedError, match="378 values, where 252 are needed"):
         paddle.infer(pooled, parameters, given, feeding=FEEDING)
 
 
