@@ -1,12 +1,13 @@
 """One operator at the end of the default program's current block: what every function of the 2.x face does.
 
 It must never know what an operator computes. Guarantee: nothing is appended before
-``paddle.enable_static()``.
+``paddle.enable_static()`` but to what is a program's already: a variable that fluid wrote, as in 2.0 alpha.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from numbers import Number
 from typing import Any
 
@@ -67,9 +68,9 @@ def append_all(
     name: str | None = None,
 ) -> list[Any]:
     """As ``append``; returns the variables of all output slots. ``dtypes``: of slots that have their own."""
-    _mode.need_static(f"the operator {type}")
-    helper = LayerHelper(_CALLED.get(type, type), name=name)
     given = {slot: _listed(value) for slot, value in inputs.items() if value is not None}
+    _need_program(type, given, into)
+    helper = LayerHelper(_CALLED.get(type, type), name=name)
     found = dtype if dtype is not None else _dtype_of(given)
     made = [
         helper.create_variable_for_type_inference(
@@ -92,9 +93,9 @@ def append_many(
     type: str, inputs: Mapping[str, Any], attrs: Mapping[str, Any], *, count: int, slot: str = "Out"
 ) -> list[Any]:
     """Append an operator that gives ``count`` variables in one slot."""
-    _mode.need_static(f"the operator {type}")
-    helper = LayerHelper(type)
     given = {name: _listed(value) for name, value in inputs.items() if value is not None}
+    _need_program(type, given)
+    helper = LayerHelper(type)
     made = [helper.create_variable_for_type_inference(_dtype_of(given)) for _ in range(count)]
     helper.append_op(type=type, inputs=given, outputs={slot: made}, attrs=dict(attrs))
     return made
@@ -105,7 +106,10 @@ def variable_of(value: Any, like: Any) -> Any:
     if isinstance(value, (Number, np.generic)):
         shape = [1] if like.shape or not like.has_shape else []  # what has no axes has none beside a number
         attrs = {"shape": shape, "value": float(value), "dtype": like.dtype}  # type: ignore[arg-type]
-        return append("fill_constant", {}, attrs, dtype=like.dtype, stop_gradient=True)
+        helper = LayerHelper("fill_constant")
+        made = helper.create_variable_for_type_inference(like.dtype, stop_gradient=True)
+        helper.append_op(type="fill_constant", inputs={}, outputs={"Out": [made]}, attrs=attrs)
+        return made
     return value
 
 
@@ -145,6 +149,12 @@ def sizes_of(shape: Any) -> tuple[list[int], list[Any]]:
         else:
             sizes.append(int(size))
     return sizes, variables
+
+
+def _need_program(type: str, given: Mapping[str, Sequence[Any]], into: Any = None) -> None:
+    """Raises where an operator is of no variable of a program, and nobody asked for programs."""
+    if not any(isinstance(one, Variable) for one in (into, *chain.from_iterable(given.values()))):
+        _mode.need_static(f"the operator {type}")
 
 
 def _listed(value: Any) -> list[Any]:

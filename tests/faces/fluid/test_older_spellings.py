@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import paddle
 import paddle.fluid as fluid
+from paddle._absent import NotInThisRelease
 from paddle._program.errors import BadArgument
 
 layers = fluid.layers
@@ -93,3 +95,19 @@ def test_minimize_takes_the_clipping_that_it_took_before_1_8() -> None:
     exe.run(fluid.default_startup_program())
     exe.run(feed={"x": np.ones(1, np.float32)})
     assert fluid.global_scope().find_var("w").get_tensor().array().tolist() == [0.75]
+
+
+def test_functions_of_2_x_go_on_with_what_fluid_wrote_as_in_2_0_alpha() -> None:
+    """Its programs are static without ``paddle.enable_static``, which the others still ask for."""
+    assert paddle.in_dynamic_mode()
+    x = fluid.data("x", [None, 4])
+    length = paddle.norm(x, p=2, axis=1, keepdim=True)
+    left, right = paddle.split(paddle.concat([paddle.maximum(x, length), x], axis=1), 2, axis=1)
+    limited = paddle.add(paddle.minimum(left, paddle.clip(right, 0.0, 1.0)), 2.0)
+    given = np.array([[3.0, 4, 0, 0], [-1, 2, 2, 4]], np.float32)
+    got = fluid.Executor().run(feed={"x": given}, fetch_list=[length, left, limited])
+    norms = np.linalg.norm(given, axis=1, keepdims=True)
+    for found, expected in zip(got, [norms, np.maximum(given, norms), given.clip(0, 1) + 2], strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    with pytest.raises(NotInThisRelease, match=r"enable_static\(\)"):
+        paddle.zeros([2])
