@@ -168,6 +168,22 @@ def test_where_it_is_left_out_the_others_bring_theirs_again(portions: int) -> No
     assert job.has_stepped([numbers(0), numbers(1), numbers(3)])
 
 
+@pytest.mark.parametrize("is_same", [True, False])
+def test_one_that_loses_its_connection_whenever_it_is_told_to_come_is_left_out_all_the_same(
+    is_same: bool,
+) -> None:
+    """``is_same``: process; else another one has its place each time."""
+    job = Job(min_trainers=1, barrier_timeout_s=10)
+    job.announce(1, 2)
+    for attempt in range(3):
+        job.back(0, f"process {is_same or attempt}")
+        job.announce(0)
+        assert job.told(0) == Bring()
+        job.wait(4)
+    assert job.dropped == [0]
+    assert job.told(1) == Bring()
+
+
 def test_those_that_bring_theirs_again_have_all_the_patience_there_is() -> None:
     job = Job(4, min_trainers=1, barrier_timeout_s=10)
     job.announce(0, 1, 2, 3)

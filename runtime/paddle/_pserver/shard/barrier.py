@@ -87,14 +87,16 @@ class Barrier:
             self._stood_at = now
         self._stands = stands
 
-    def go_on(self, now: float) -> None:
-        """One of those who take turns has done its part: the next ones are waited for from now on, also by
-        those that ask since long."""
+    def go_on(self, trainer: int, now: float) -> None:
+        """It takes turns, and has done its part: the next ones are waited for from now on, also by those
+        that ask since long."""
         self._went_on_at = now
+        self._called.pop(trainer, None)
 
     def called(self, trainer: int, now: float) -> None:
-        """It was told to do its part only now, and is waited for from now on."""
-        self._called[trainer] = now
+        """It was told to do its part only now, and is waited for from now on; not again from when it is told
+        once more, because its connection was lost, as often as that may be."""
+        self._called.setdefault(trainer, now)
 
     def remove(self, trainer: int) -> None:
         """It is answered, or nobody is there any more to hear the answer."""

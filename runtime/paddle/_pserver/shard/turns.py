@@ -71,7 +71,7 @@ class Turns:
     def came(self, id: int, gradient: Gradient, now: float) -> Gradient:
         """A trainer has pushed, for the first time or because it was to do so again; what of that is still to
         be added."""
-        self._barrier.go_on(now)  # the next one has only now been told to come
+        self._barrier.go_on(id, now)  # the next one has only now been told to come
         self._coming.pop(id, None)
         self._again.discard(id)
         if self._adding is None or self._adding[0] != id:
