@@ -130,7 +130,8 @@ class _Forward(_Walk):
 class _Backward(_Walk):
     def __init__(self, call: Call) -> None:
         super().__init__(call, call.operator.inputs["Out" + GRAD][0].split(GRAD)[0])
-        self.tape.is_walked_back, self.loop = True, self.loop_for_gradients()
+        self.tape.is_walked_back |= self.is_test
+        self.loop = self.loop_for_gradients()
         self._given = call.arrays("Out" + GRAD)
         found = zip(self.loop.inputs, call.arrays("In" + GRAD), strict=True)
         self._grads = {name: array for name, array in found if array is not None}

@@ -28,7 +28,7 @@ Views = Sequence[Array]
 class Tape:
     """Memory by name. ``generation`` counts how often a piece of it was moved. ``runs``: what the operators
     of each moment are told, and tell each other. ``layout``: of the last walk forwards. ``is_walked_back``:
-    somebody makes gradients of what it holds, for which all moments are kept in a test, too."""
+    somebody makes gradients of a test, for which all moments are kept there, too."""
 
     layout: Layout
 
