@@ -187,8 +187,7 @@ def _clip(low: Lowering, op: Operator) -> None:
     limits = np.iinfo(numpy_dtype(dtype))
     for type, bound in (("elementwise_max", bounds["min"]), ("elementwise_min", bounds["max"])):
         if abs(bound) != float("inf"):  # in float32 an id above 2**24 would be another one
-            told = {"shape": (1,), "value": min(max(int(bound), limits.min), limits.max), "dtype": "int64"}
-            x = low.op(type, X=x, Y=low.op("fill_constant", told))
+            x = low.op(type, X=x, Y=number(low, min(max(int(bound), limits.min), limits.max), x))
     low.give(op, "Out", x)
 
 

@@ -316,7 +316,7 @@ def _reverse(low: Lowering, op: Operator) -> None:
 def _cast(low: Lowering, op: Operator) -> None:
     x, kind = low.input(op, "X").variable, dtype_of(op.attr("out_dtype"))
     if kind == VarType.BOOL:
-        zero = low.op("fill_constant", {"shape": (1,), "value": 0, "dtype": x.dtype})
+        zero = low.op("fill_constant", {"shape": (1,) if x.shape else (), "value": 0, "dtype": x.dtype})
         low.give(op, "Out", low.op("not_equal", X=x, Y=zero), dtype=kind)
         return
     wanted = engine_dtype(kind)

@@ -44,8 +44,10 @@ def test_of_one_number_there_is_one_number(name: str) -> None:
 
 def test_whole_numbers_of_no_axes_stay_so_beside_a_number() -> None:
     s = paddle.static.data("s", [], "int64")
-    found = ran([s + 2, s * 3, s**2, s % 2, s / 2, -s], {"s": np.array(3)})
-    assert [(each.shape, float(each)) for each in found] == [((), n) for n in (5, 9, 9, 1, 1.5, -3)]
+    each = [s + 2, s * 3, s**2, s % 2, s / 2, -s, paddle.clip(s, 0, 2), paddle.cast(s, "bool")]
+    found = ran(each, {"s": np.array(3)})
+    wanted = (5, 9, 9, 1, 1.5, -3, 2, True)
+    assert [(each.shape, float(each)) for each in found] == [((), number) for number in wanted]
 
 
 def test_sizes_and_lines_of_one_number() -> None:
