@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
-from paddle._pserver.protocol.placement import RowRange
+from paddle._pserver.protocol.placement import RowRange, dense_layout
 from paddle._pserver.tables import summed_rows
 from paddle._pserver.tables.gradient import Rows
-from paddle._pserver.tables.packed_table import PackedTable
 from paddle._pserver.tables.scratch import KEPT_BYTES, Scratch
 from paddle._pserver.tables.summed_rows import summed
+from paddle._pserver.tables.tables import Tables
 
 HEIGHT, WIDTH = 50, 5
 SHARES = [(60,), (7,), (30, 40), (1, 1, 90), (50, 0, 2)]
@@ -51,10 +51,11 @@ def test_what_is_added_up_lies_where_that_of_the_step_before_lay():
     assert all(a.ctypes.data % a.itemsize == 0 for a in summed(parts_of(2, (33,)), scratch))
 
 
-def test_a_table_adds_up_each_step_in_the_same_memory(monkeypatch):
+def test_all_tables_of_a_shard_add_up_each_step_in_the_same_memory(monkeypatch):
     update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=0.5))
-    spec = ParameterSpec(name="t", shape=(HEIGHT, WIDTH), sparse=True)
-    table, places = PackedTable(RowRange(spec, 0, 1, HEIGHT), update), set()
+    specs = [ParameterSpec(name=name, shape=(HEIGHT, WIDTH), sparse=True) for name in ("t", "u")]
+    ranges, places = [RowRange(spec, 0, 1, HEIGHT) for spec in specs], set()
+    tables = Tables(update, dense_layout([], 0, 1), ranges)
 
     def told(*given: object) -> tuple[np.ndarray, np.ndarray]:
         ids, values = summed(*given)
@@ -65,7 +66,8 @@ def test_a_table_adds_up_each_step_in_the_same_memory(monkeypatch):
     kept: list[np.ndarray] = []
     monkeypatch.setattr(summed_rows, "summed", told)
     for step in (1, 2, 3):
-        table.apply(parts_of(step, (60,)), None, 0.5, step)
+        for table in tables.packed.values():
+            table.apply(parts_of(step, (60,)), None, 0.5, step)
     assert len(places) == 1
 
 

@@ -31,7 +31,7 @@ class PackedTable:
     the step that it is at.
     """
 
-    def __init__(self, held: RowRange, update: UpdateSpec) -> None:
+    def __init__(self, held: RowRange, update: UpdateSpec, scratch: Scratch | None = None) -> None:
         self.held = held
         self.values = zeros((held.count, held.width))
         self._rule, self._penalties, self._multiplier = how(held.parameter, update)
@@ -41,7 +41,7 @@ class PackedTable:
         self._average = average_of(self.values, update.average)
         self._frozen: Readers[Frozen] = Readers()
         self._live = Lives()
-        self._scratch = Scratch()
+        self._scratch = scratch or Scratch()
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Scratch: memory to compute in, from step to step.
+"""Scratch: memory to compute in, from step to step; one for all tables of a shard, which take turns.
 
 Made anew each time it may be the system's again in between, and comes back with a fault for each page: beside
 the threads of a team that took three times as long as to add up a batch of rows. It must never know what is

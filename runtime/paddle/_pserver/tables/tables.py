@@ -26,6 +26,7 @@ from paddle._pserver.tables.frozen import WORTH_BYTES
 from paddle._pserver.tables.gradient import Gradient
 from paddle._pserver.tables.live import Live, Lives
 from paddle._pserver.tables.packed_table import PackedTable
+from paddle._pserver.tables.scratch import Scratch
 from paddle._pserver.tables.slots import fill
 from paddle._pserver.tables.sparse_table import SparseTable
 from paddle._pserver.tables.streamed import Array
@@ -66,7 +67,8 @@ class Tables:
         self.room, self._cut_bytes = TableRoom(room_bytes), cut_bytes
         self.shown = shown
         self.values = zeros((layout.size,)) if shown is None else shown.values
-        self.packed = {h.parameter.name: PackedTable(h, update) for h in ranges if not h.parameter.is_open}
+        scratch, declared = Scratch(), [held for held in ranges if not held.parameter.is_open]
+        self.packed = {held.parameter.name: PackedTable(held, update, scratch) for held in declared}
         self.open = _open(update, ranges, self.room)
         both: dict[str, SparseTable] = {**self.packed, **self.open}
         self.rows = {held.parameter.name: both[held.parameter.name] for held in ranges}
