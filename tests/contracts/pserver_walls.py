@@ -118,8 +118,8 @@ PSERVER = (
     Row(
         "_pserver.tables.tables",
         f"{WIRE} {EXCHANGE} _pserver.memory.shown "
-        "_pserver.tables.{blocks, cut_room, frozen, gradient, hash_table, live, packed_table, scratch, slots} "
-        "_pserver.tables.{sparse_table, streamed, table_room}",
+        "_pserver.tables.{blocks, cut_room, frozen, gradient, hash_table, live, packed_table, slots} "
+        "_pserver.tables.{scratch, sparse_table, streamed, table_room}",
         "numpy",
     ),
     # One part of the parameters.
