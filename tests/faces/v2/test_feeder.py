@@ -354,7 +354,7 @@ def test_a_batch_of_rows_that_are_named_or_ids_costs_no_call_more():
         ([np.ones((5, 4)), np.ones((4, 5)).tolist()], "4 x 5 and 5 x 4"),
         ([np.ones((3, 3)).tolist(), [np.ones(2)] * 3], "3 x 2 and 3 x 3"),
         ([[[1, 2], [3, 4]], [[1, 2, 3], [4, 5, 6]]], "2 x 2 and 2 x 3"),
-        ([[], [[1, 2], [3, 4]]], "row 0 .* 0 values, where 4 are needed"),
+        ([[], [[1, 2], [3, 4]]], "row 0 .* 0 values, where 9 are needed"),
     ],
     ids=lambda each: each if isinstance(each, str) else None,
 )

@@ -10,6 +10,7 @@ import pytest
 import paddle.v2 as paddle
 from paddle._absent import NotInThisRelease
 from paddle._engine.errors import FeedError
+from paddle.v2.data_feeder import DataFeeder
 
 layer, LINEAR = paddle.layer, paddle.activation.Linear()
 TALL, WIDE = 9, 14
@@ -100,6 +101,23 @@ def test_images_of_other_channels_do_not_fit() -> None:
     given = [(np.zeros((3, TALL, WIDE), np.float32), *rest) for _, *rest in rows(TALL, WIDE)]
     with pytest.raises(FeedError, match="378 values, where 252 are needed"):
         paddle.infer(pooled, parameters, given, feeding=FEEDING)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (np.zeros((3, TALL, WIDE)), "378 values, where 252 are needed"),
+        ([[None] * WIDE] * TALL, "None is not a number"),
+        ([[0.0, 1.0], [2.0]], "these are not numbers, or lists of unequal length"),
+    ],
+)
+def test_beside_images_that_are_as_declared_the_one_that_does_not_fit_is_named(wrong, why) -> None:
+    feeder = DataFeeder(
+        [("image", paddle.data_type.dense_vector(2 * 11 * 13))], images={"image": (2, 11, 13)}
+    )
+    for right in (np.zeros(2 * 11 * 13), [0.0] * (2 * 11 * 13)):
+        with pytest.raises(FeedError, match=f"row 1 of the batch.*{why}"):
+            feeder([(right,), (wrong,)])
 
 
 def test_what_layers_gave_is_found_after_a_test_of_other_images() -> None:

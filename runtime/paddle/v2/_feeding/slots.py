@@ -10,6 +10,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, repeat
 from math import prod
 from typing import Any
@@ -62,7 +63,12 @@ def of_images(image: tuple[int, int, int]) -> Maker:
         for way in reversed(ways) if other else ways:
             if (found := way()) is not None:
                 return found
-        return _read_closely(name, type, column, channels * prod(*other) if other else type.dim)
+        of_batch = channels * prod(*other) if other else type.dim
+        return _read_closely(name, type, column, partial(of_row, type.dim), lambda value: of_batch)
+
+    def of_row(dim: int, value: Any) -> int:
+        other = _sides([value]) - {(sides[0], sides[1])}
+        return channels * prod(*other) if other else dim
 
     return made
 
@@ -130,21 +136,22 @@ def _why_no_id(type: InputType, value: Any) -> str | None:
 
 def _dense(name: str, type: InputType, column: Column) -> np.ndarray:
     made = vectors(column, type.dim)
-    return _read_closely(name, type, column, type.dim) if made is None else made
+    return _read_closely(name, type, column, lambda value: type.dim) if made is None else made
 
 
-def _read_closely(name: str, type: InputType, column: Column, dim: int) -> np.ndarray:
-    """Rows that are not all of one kind, as numpy reads them. ``dim``: how many numbers errors ask for."""
+def _read_closely(name: str, type: InputType, column: Column, *needed: Callable[[Any], int]) -> np.ndarray:
+    """Rows that are not all of one kind, as numpy reads them. ``needed``: how many numbers a row should have;
+    errors name the first one that lacks them by the first, or else by the second."""
 
-    def why(type: InputType, value: Any) -> str | None:
-        return _why_not_dense(replace(type, dim=dim), value)
+    def why(many: Callable[[Any], int], type: InputType, value: Any) -> str | None:
+        return _why_not_dense(replace(type, dim=many(value)), value)
 
     try:
         values: np.ndarray = np.asarray(column, np.float32)
     except (ValueError, TypeError):
         values = np.empty(0)
     if values.size != len(column) * type.dim or lacks_a_number(values, column):
-        raise _misfit(name, type, column, why)
+        raise _misfit(name, type, column, *(partial(why, many) for many in needed))
     return values.reshape(len(column), type.dim)
 
 
@@ -217,17 +224,18 @@ def _why_not_sparse(type: InputType, value: Any) -> str | None:
 
 
 def _misfit(
-    name: str, type: InputType, column: Column, why: Callable[[InputType, Any], str | None]
+    name: str, type: InputType, column: Column, *whys: Callable[[InputType, Any], str | None]
 ) -> FeedError:
-    """The error that names the first row that does not fit. ``why`` tells what is wrong with a value."""
+    """The error that names the first row that does not fit. ``whys`` tell what is wrong with a value, each
+    where those before it find nothing wrong with any."""
 
-    def reason(value: Any) -> str | None:
+    def reason(why: Callable[[InputType, Any], str | None], value: Any) -> str | None:
         try:
             return why(type, value)
         except (ValueError, TypeError):
             return "these are not numbers, or lists of unequal length"
 
-    wrong = ((number, value, reason(value)) for number, value in enumerate(column))
+    wrong = ((number, value, reason(why, value)) for why in whys for number, value in enumerate(column))
     number, value, text = next(
         (each for each in wrong if each[2]), (0, column[0], "the rows of the batch are not of one form")
     )
