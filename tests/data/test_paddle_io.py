@@ -266,6 +266,7 @@ def test_a_loader_calls_for_a_sample_more_what_gives_it(
 
 def test_samples_of_tensors_are_collated_alike_taken_together_and_one_by_one() -> None:
     of = [np.arange(6, dtype=np.float32).reshape(3, 2), np.arange(3), np.array([True, False, True])]
+    of += [np.arange(3, dtype=">f4"), np.ones((2, 3), ">i4").T]
     for numbers in ([0, 2, 2], (1, -1), np.array([2, 0])):
         whole, singly = (
             next(iter(DataLoader(TensorDataset(of), batch_sampler=[numbers], collate_fn=collate)))
@@ -286,3 +287,10 @@ def test_a_dataset_derived_from_tensors_gives_its_own_samples() -> None:
 
     ((found,),) = DataLoader(Doubled([np.arange(3)]), batch_size=3)
     assert found.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0, "2", None])
+def test_a_batch_has_a_whole_number_of_samples(size: Any) -> None:
+    with pytest.raises(ValueError, match=f"batch_size is an integer, 1 or more, not {size!r}"):
+        BatchSampler(Squares(), batch_size=size)
+    assert len(list(BatchSampler(Squares(4), batch_size=np.int64(2)))) == 2

@@ -135,8 +135,8 @@ class BatchSampler(Sampler):
     ) -> None:
         if (dataset is None) == (sampler is None):
             raise ValueError("a BatchSampler takes either a dataset or a sampler")
-        if batch_size < 1:
-            raise ValueError(f"batch_size is 1 or more, not {batch_size}")
+        if not isinstance(batch_size, int | np.integer) or batch_size < 1:
+            raise ValueError(f"batch_size is an integer, 1 or more, not {batch_size!r}")
         super().__init__(dataset)
         if sampler is None:
             sampler = RandomSampler(dataset) if shuffle else SequenceSampler(dataset)

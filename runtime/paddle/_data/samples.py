@@ -78,7 +78,8 @@ def together(dataset: TensorDataset, numbers: Sequence[int]) -> list[np.ndarray]
     rows = np.asarray(numbers)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or {t.dtype.kind for t in dataset.tensors} - _NUMBERS:
         return None
-    return [tensor[rows] for tensor in dataset.tensors]
+    natives = [tensor.dtype.newbyteorder("=") for tensor in dataset.tensors]
+    return [np.asarray(t[rows], kind) for t, kind in zip(dataset.tensors, natives, strict=True)]
 
 
 class ComposeDataset(Dataset):
