@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle.tensor._append import append, sizes_of
+from paddle.tensor._append import append, floats_alone, sizes_of
 from paddle.tensor.math import scale
 
 __all__ = [
@@ -65,7 +65,8 @@ randn = standard_normal
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None, name: str | None = None) -> Any:
-    """Normal; where ``mean`` or ``std`` is a tensor, of its shape."""
+    """Normal; where ``mean`` or ``std`` is a tensor, of its shape and dtype."""
+    floats_alone("normal", mean=mean, std=std)
     if isinstance(mean, (int, float)) and isinstance(std, (int, float)):
         return gaussian([1] if shape is None else shape, mean, std, name=name)
     tensor = std if isinstance(mean, (int, float)) else mean

@@ -58,6 +58,7 @@ OF_FUNCTIONS: dict[str, Function] = {
     "nanmean": paddle.nanmean,
     "nn.functional.gaussian_nll_loss": lambda x: F.gaussian_nll_loss(x, x, x),
     "norm": lambda x: paddle.norm(x, 3),
+    "normal": lambda x: paddle.normal(0.0, x),
     "renorm": lambda x: paddle.renorm(x, 2.0, 1, 1.0),
     "trapezoid": paddle.trapezoid,
 }
