@@ -96,6 +96,10 @@ class Case:
                 slopes = fluid.gradients([outs[0]], [fed[slot][0] for slot in self.learns], came)
             found = fluid.Executor().run(feed=feed, fetch_list=[*outs, *slopes])
             values = [np.asarray(each) for each in found]
+            for out, value in zip(outs, values, strict=False):
+                said = fluid.data_feeder.convert_dtype(out.dtype), len(out.shape)
+                assert said == (value.dtype.name, value.ndim), f"{self}: {out.name} is declared otherwise"
+                assert all(size in (-1, own) for size, own in zip(out.shape, value.shape, strict=True))
             return values[: len(outs)], dict(zip(self.learns, values[len(outs) :], strict=True))
 
     def _fed(self, feed: dict[str, np.ndarray], value: Any) -> list[Any]:

@@ -93,7 +93,7 @@ def _nearest(told: Attrs, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...
 
 def _nearest_shape(told: Attrs, x: Shape, y: Shape) -> tuple[Shape, ...]:
     before, how = tuple(x[:-2]), told["driver"]
-    rank = (0,) if how == "gels" else before or (1,)
+    rank = (0,) if how == "gels" else before
     missed = (*before, y[-1]) if x[-2] > x[-1] else (0,)
     return (*before, x[-1], y[-1]), missed, rank, (*before, _least(x)) if how in ("gelsd", "gelss") else (0,)
 
