@@ -27,8 +27,8 @@ RUNTIME, ROOM = ROOT / "runtime/paddle", ROOT / "tests/engine/kernels"
 APART = {
     "flushing.flush": "tests.engine.ops.test_flushed",  # they compute nothing
     "flushing.restore": "tests.engine.ops.test_flushed",
-    "matrices.strips.lay_out": "tests.engine.ops.test_recurrent_kernels",  # only products read it
-    "matrices.strips.add_product": "tests.engine.ops.test_recurrent_kernels",
+    "matrices.strips.lay_out": "tests.engine.ops.test_pieces_anywhere",  # only products read it
+    "matrices.strips.add_product": "tests.engine.ops.test_pieces_anywhere",
 }
 """Where there is no twin of the same arguments: which module tests it."""
 
