@@ -9,7 +9,7 @@ import pytest
 
 from paddle._program.errors import BadFeed
 from paddle._program.running.feeder import SampleFeeder, Slot
-from tests.counting import calls_of
+from tests.counting import calls_of, instructions_of
 
 WORDS = Slot("words", (1,), np.dtype(np.int64), 1)
 IMAGE = Slot("image", (2, 2), np.dtype(np.float32), 0)
@@ -113,6 +113,8 @@ def test_a_sample_more_costs_no_call_more(sample: tuple[Any, ...]) -> None:
     feeder = SampleFeeder([IMAGE, LABEL])
     few, many = (calls_of(lambda rows=rows: feeder.feed([sample] * rows)) for rows in (16, 512))
     assert few == many < 100
+    few, many = (instructions_of(lambda rows=rows: feeder.feed([sample] * rows)) for rows in (16, 512))
+    assert few == many
 
 
 VECTORS = Slot("v", (3,), np.dtype(np.float32), 1)
@@ -137,6 +139,8 @@ VECTORS = Slot("v", (3,), np.dtype(np.float32), 1)
 )
 def test_a_sequence_more_costs_no_call_more(slot: Slot, field: Any) -> None:
     feeder = SampleFeeder([slot])
+    few, many = (instructions_of(lambda rows=rows: feeder.feed([(field,)] * rows)) for rows in (16, 512))
+    assert few == many
     few, many = (calls_of(lambda rows=rows: feeder.feed([(field,)] * rows)) for rows in (16, 512))
     assert few == many
 

@@ -8,7 +8,7 @@ import pytest
 from paddle._engine.errors import FeedError
 from paddle.v2 import data_type
 from paddle.v2.data_feeder import DataFeeder
-from tests.counting import calls_of
+from tests.counting import calls_of, instructions_of
 
 IDS = [("a", data_type.integer_value(10)), ("b", data_type.integer_value(10))]
 MIXED = [("x", data_type.dense_vector(3)), ("y", data_type.integer_value(4))]
@@ -278,7 +278,12 @@ OF_EACH_KIND = [
 
 
 def calls_of_few_and_many(feeder, rows):
-    return (calls_of(lambda: feeder(rows * 16)), calls_of(lambda: feeder(rows * 512)))
+    """Calls, and instructions of Python: a loop over rows may call nothing."""
+
+    def cost(times):
+        return calls_of(lambda: feeder(rows * times)), instructions_of(lambda: feeder(rows * times))
+
+    return cost(16), cost(512)
 
 
 @pytest.mark.parametrize(
