@@ -73,9 +73,9 @@ class _Hook:
         self.kinds: set[type[BaseException]] = set()
 
     def __call__(self, unraisable: Any) -> None:
-        error = unraisable.exc_value
+        error: BaseException | None = unraisable.exc_value
         is_main = threading.current_thread() is threading.main_thread()
-        if is_main and isinstance(error, tuple(self.kinds)) and _is_running():
+        if error is not None and is_main and isinstance(error, tuple(self.kinds)) and _is_running():
             _alarm.set(error)
         else:
             self._before(unraisable)
