@@ -68,6 +68,21 @@ def test_python_is_this_one_and_finds_paddle(file: str) -> None:
     assert said.decode().split()[0] == sys.prefix
 
 
+def test_a_version_of_python_that_is_not_there_is_this_one(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, does in (("python3.1", "exit 127"), ("python3.2", "echo its own")):
+        (programs / name).write_text(f"#!/bin/sh\n{does}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    for lacking in ("python3.1", " python2.99"):  # a name of a manager of versions, and none at all
+        said = b"".join(pieces(file, f"{lacking} -c 'import sys, paddle; print(sys.prefix)' | cat"))
+        assert said.decode().strip() == sys.prefix
+    assert b"".join(pieces(file, "python3.2 reader.py")) == b"its own\n"
+
+
 def test_a_command_that_fails_says_what_it_said(file: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(CommandFailed, match=r"ended with status 3 on .*part-0; .* no such table") as error:
         list(pieces(file, "cat; printf 'looks\\nno such table\\n\\n' >&2; exit 3"))

@@ -3,7 +3,8 @@
 Rules:
 1.  The command is a shell's, as upstream's ``pipe_command``; the file is its stdin, unpacked where its name
     ends with .gz, and stdout is what is read. ``cat`` is the file itself: no process is started for it.
-2.  ``python`` is the interpreter that runs the program, and finds the paddle that the program imports.
+2.  ``python`` is the interpreter that runs the program, and finds the paddle that the program imports. So is
+    a version of it that this machine has not: ``python3.7`` is what programs of that time say.
 3.  What it writes on stderr goes to ours as it comes; its last line is kept for who asks why it failed.
 4.  It and all that it starts are one process group, with a leash in it: a process that waits for ours to be
     gone. The group is killed when reading ends in whatever way, and by the leash where we were killed.
@@ -13,8 +14,11 @@ It must never know what the text means. Guarantee: the text comes whole, or a co
 
 from __future__ import annotations
 
+import functools
 import gzip
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -31,6 +35,7 @@ WORTH_BYTES = 1 << 17
 """So much is read at a time, at least: what is read costs a few calls apiece."""
 _KEPT_BYTES = 4000
 _SHOWN = 500
+_VERSION_OF_PYTHON = re.compile(r"\s*(python[23](?:\.\d+)?)\s")
 _LEASHED = '(cat "/dev/fd/$1"; kill -9 0) </dev/null >/dev/null 2>&1 & exec sh -c "$0"'
 """Some shells know no descriptor above 9, but for their names."""
 
@@ -87,7 +92,7 @@ def _opened(path: str, unpacks: bool) -> IO[bytes]:
 def _through(file: IO[bytes], path: str, command: str) -> Iterator[bytes]:
     leash, ours = os.pipe()
     process = subprocess.Popen(
-        ["/bin/sh", "-c", _LEASHED, command, str(leash)],
+        ["/bin/sh", "-c", _LEASHED, _with_a_python(command), str(leash)],
         stdin=file,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -138,6 +143,26 @@ def _by_lines(stream: IO[bytes]) -> Iterator[bytes]:
             del held[:end]
     if held:
         yield bytes(held)
+
+
+def _with_a_python(command: str) -> str:
+    """The command, in which a version of ``python`` that is not there is the one that runs the program."""
+    said = _VERSION_OF_PYTHON.match(command)
+    if said is None or _starts(said[1]):
+        return command
+    return shlex.quote(sys.executable) + command[said.end(1) :]
+
+
+@functools.cache
+def _starts(program: str) -> bool:
+    """Whether it is there, and is more than a name that leads to nothing, as one of a manager of versions."""
+    try:
+        asked = subprocess.run(
+            [program, "-c", ""], env=_environ(), stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except OSError:
+        return False
+    return asked.returncode == 0
 
 
 def _environ() -> dict[str, str]:
