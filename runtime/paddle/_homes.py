@@ -20,6 +20,7 @@ _NAMES = {
     "_program.description.dtypes": "dtype",
     "_program.running.places": "CPUPlace CUDAPinnedPlace CUDAPlace",
     "fluid": "core",
+    "fluid.dataset": "DatasetFactory InMemoryDataset QueueDataset",
     "fluid.framework": "get_flags set_flags",
     "framework": "ParamAttr get_default_dtype seed set_default_dtype",
     "linalg": "cholesky eigvalsh inverse",

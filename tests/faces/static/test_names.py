@@ -45,6 +45,11 @@ def test_every_name_that_a_module_says_it_has_is_there() -> None:
         assert lacking == [], module
 
 
+def test_datasets_are_there_by_the_names_of_2_1_to_2_4() -> None:
+    for name in ("DatasetFactory", "InMemoryDataset", "QueueDataset"):
+        assert getattr(paddle, name) is getattr(paddle.fluid.dataset, name)
+
+
 def test_a_function_is_one_whatever_was_looked_up_before_it() -> None:
     """A module of its name, imported for another name, would take its place."""
     assert paddle.static.InputSpec.__name__ == "InputSpec"
