@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -60,6 +61,26 @@ def test_workers_and_servers_meet_at_an_address() -> None:
     with pytest.raises(FleetError, match="a worker is none of those who meet as servers"):
         utils[0].barrier("server")
     together(*(meeting.close for meeting in met if meeting is not None))
+
+
+def test_processes_at_different_calls_are_told_so() -> None:
+    address = "127.0.0.1", free_port(["127.0.0.1"], 1)
+    met = [Meeting(Place(id=number, workers=2), address) for number in range(2)]
+    said = []
+
+    def at(call: Callable[[], object]) -> None:
+        with pytest.raises(FleetError) as error:
+            call()
+        said.append(str(error.value))
+
+    together(lambda: at(lambda: met[0].all_gather(1)), lambda: at(met[1].barrier))
+    assert sorted(each.partition(":")[0] for each in said) == [
+        "number 0 of those who meet as 'worker' is at all_reduce or all_gather, and this process at barrier",
+        "number 1 of those who meet as 'worker' is at barrier, and this process at all_reduce or all_gather",
+    ]
+    together(lambda: at(lambda: met[0].all_to_all([b"", b""])), lambda: at(lambda: met[1].all_reduce(1)))
+    assert together(met[0].barrier, met[1].barrier) == [None] * 2
+    together(*(meeting.close for meeting in met))
 
 
 def test_a_worker_without_which_the_job_goes_on_is_in_no_sum_and_is_given_no_sample(

@@ -13,7 +13,7 @@ Rules:
     of the others.
 
 It must never know what is counted. Guarantee: sums are of the same order in every process, so all have the
-same bits; a call waits for those that live, and says who does not.
+same bits; a call waits for those that live, and says who does not, and who is at another call.
 """
 
 from __future__ import annotations
@@ -51,6 +51,11 @@ _HELD_BY_ANOTHER = (
     "behind the last of pservers (--port, --ports_num and --ports_num_for_sparse added up), elsewhere that "
     "of PADDLE_GLOO_HTTP_ENDPOINT"
 )
+_AT_ANOTHER_CALL = (
+    "{} is at {}, and this process at {}: all must make the same calls in the same order. A call that only "
+    "some make (after `if fleet.is_first_worker()`, or behind a `return`) is what to look for"
+)
+_MARKS = {"barrier": b"b", "all_reduce or all_gather": b"n", "all_to_all": b"t"}
 _held: set[tuple[str, int] | Path] = set()
 """Addresses that this process holds, for as many fleets as a program makes."""
 
@@ -135,11 +140,11 @@ class Meeting:
 
     def all_to_all(self, parts: list[bytes], comm_world: str = "worker") -> list[bytes]:
         """What each has for this one; nothing of a worker without which the job goes on."""
-        return [each or b"" for each in self._speaker(comm_world).exchange(parts)]
+        return [each or b"" for each in self._exchanged(comm_world, "all_to_all", parts)]
 
     def barrier(self, comm_world: str = "worker") -> None:
         """Until all have come."""
-        self._speaker(comm_world).exchange([b""])
+        self._exchanged(comm_world, "barrier", [b""])
 
     def close(self) -> None:
         """Leave; who holds the place waits for the others to leave, for a while."""
@@ -154,8 +159,18 @@ class Meeting:
 
     def _told(self, world: str, array: np.ndarray) -> list[np.ndarray]:
         """What each gives that is in the job."""
-        told = self._speaker(world).exchange([_packed(array)])
+        told = self._exchanged(world, "all_reduce or all_gather", [_packed(array)])
         return [_unpacked(each) for each in told if each is not None]
+
+    def _exchanged(self, world: str, call: str, parts: list[bytes]) -> list[bytes | None]:
+        """What each told this one; raises FleetError where another is at another call."""
+        told = self._speaker(world).exchange([_MARKS[call] + part for part in parts])
+        for rank, each in enumerate(told):
+            other = next((name for name, mark in _MARKS.items() if each and each[:1] == mark), call)
+            if other != call:
+                who = f"number {rank} of those who meet as {world!r}"
+                raise FleetError(_AT_ANOTHER_CALL.format(who, other, call))
+        return [None if each is None else each[1:] for each in told]
 
     def _present(self) -> Presence:
         """Rule 5."""
