@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,17 @@ class Course(RuleBasedStateMachine):
         self.mode, self.rule = mode, rule
         self.seats: list[Any] = []
 
-    @initialize(data=st.data(), trainers=st.integers(2, 3), turn=st.integers(0, 8), is_averaged=st.booleans())
-    def begin(self, data: st.DataObject, trainers: int, turn: int, is_averaged: bool) -> None:
+    @initialize(
+        data=st.data(),
+        trainers=st.integers(2, 3),
+        turn=st.integers(0, 8),
+        is_averaged=st.booleans(),
+        places=PLACES,
+    )
+    def begin(
+        self, data: st.DataObject, trainers: int, turn: int, is_averaged: bool, places: list[int]
+    ) -> None:
+        """All that are there from the start do these batches, as far as they may: no course is without."""
         cell = MODES[self.mode]
         spec = data.draw(st.sampled_from(cell.modes))
         self.job = Job(cell, spec, RULES[self.rule], trainers, turn, is_averaged=is_averaged)
@@ -54,6 +64,13 @@ class Course(RuleBasedStateMachine):
         self.here: set[int] = set()
         for id in sorted(set(range(trainers)) - self.late):
             self.do_join(id)
+        self.step_in_turns(places)
+
+    def step_in_turns(self, places: list[int]) -> None:
+        for place, id in product(places, sorted(self.here)):
+            if id in self.free():
+                self.step(id, place)
+                self.trainers_see_what_their_mode_promises()
 
     def take_seats(self, trainers: int) -> list[Any]:
         """Let there be a shard, and places of trainers at it. Gives the exchange of each."""

@@ -80,6 +80,9 @@ class CourseOverSockets(Course):
         self.seats = [Place(self.pservers, id) for id in range(trainers)]
         return [seat.exchange for seat in self.seats]
 
+    def step_in_turns(self, places: list[int]) -> None:
+        """See Course. These begin at once: each step takes its time here."""
+
     @precondition(lambda self: self.breaks < MOST_BREAKS)
     @rule(data=st.data())
     def break_down(self, data: st.DataObject) -> None:
