@@ -30,9 +30,13 @@ DENSE, SPARSE = 0, 1  # a trainer's links to the first host
 
 
 @contextmanager
-def training(folder: Path, mode: ModeName = "sync", *, steps: int = 5) -> Iterator[Cluster]:
-    """A job that has made so many steps, and waits."""
-    with Links() as links, Cluster(Job(7, Scenario(mode), str(folder)), links) as cluster:
+def training(
+    folder: Path, mode: ModeName = "sync", *, steps: int = 5, is_large: bool = False
+) -> Iterator[Cluster]:
+    """A job that has made so many steps, and waits. ``is_large``: gradients come in several portions, each of
+    which has a check of its own."""
+    job = Job(7, Scenario(mode, takes_turns=is_large), str(folder))
+    with Links() as links, Cluster(job, links) as cluster:
         go_to(cluster, steps)
         yield cluster
 
@@ -93,11 +97,10 @@ def test_delays_that_differ_and_resets_at_any_byte_change_no_bit(tmp_path: Path)
 def test_a_flipped_bit_is_found_and_counted_and_what_it_was_in_is_sent_again(
     tmp_path: Path, way: str
 ) -> None:
-    with training(tmp_path) as cluster:
-        steps, flips = (
-            5,
-            [(0, DENSE, 2), (2, SPARSE, 30), (0, DENSE, 400), (1, DENSE, 2_000), (2, SPARSE, 60)],
-        )
+    """Most frames are read at once; the large ones, which dense gradients are here, portion after portion."""
+    flips = [(0, DENSE, 2), (2, SPARSE, 30), (0, DENSE, 400), (1, DENSE, 100_000), (2, SPARSE, 60)]
+    with training(tmp_path, is_large=True) as cluster:
+        steps = 5
         for trainer, link, after in flips:
             cluster.trainers[trainer].links[link].plan(Harm("flip", way, after))  # type: ignore[arg-type]
             go_to(cluster, steps := steps + 3)
