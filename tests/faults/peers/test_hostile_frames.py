@@ -18,13 +18,15 @@ import pytest
 
 from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import SparseRows
+from paddle._pserver.protocol import framing
 from paddle._pserver.protocol.framing import FrameReader
 from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
 from paddle._pserver.protocol.messages import PROTOCOL, Declare, Failure, Hello, decode
+from paddle._pserver.service.session import FIRST_MESSAGE
 from tests.faults.peers.lone_pserver import Server, server
 from tests.marks import on_demand
 from tests.pserver.conftest import update
-from tests.pserver.hostile import Hostile, of
+from tests.pserver.hostile import Hostile, header, of
 from tests.waiting import PATIENCE_S, until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.faults, pytest.mark.patient]
@@ -69,10 +71,11 @@ def trained(running: Server, end: threading.Event) -> tuple[list[np.ndarray], in
 class Thrower:
     """Somebody who throws frames at both shards, each on a connection of its own: as a trainer that has said
     all it should before, as nobody yet, and now and then instead of the request for a session. ``answers``:
-    what came back last, by name."""
+    what came back last, by name; ``to_lengths``: of these, to headers that are good and announce too much for
+    somebody who is nobody yet."""
 
     def __init__(self, running: Server, trainer_id: int, seed: int) -> None:
-        self.answers = Counter[str]()
+        self.answers, self.to_lengths = Counter[str](), Counter[str]()
         self._port = running.port
         self._hostile = Hostile(seed + trainer_id, MODEL)
         self._manners = [
@@ -92,7 +95,17 @@ class Thrower:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     sock.sendall((self._manners[shard] if number & 2 else b"") + frame)
                     sock.shutdown(socket.SHUT_WR)
-                self.answers[last_word(sock)] += 1
+                self.answers[said := last_word(sock)] += 1
+                self.to_lengths[said] += not number & 2 and announces_too_much(frame)
+
+
+def announces_too_much(frame: bytes) -> bool:
+    """Whether it begins with a good header of lengths that no first message may have."""
+    if len(frame) < framing.HEADER_BYTES:
+        return False
+    _, _, kind, meta_length, body_length, _ = framing._HEADER.unpack_from(frame)
+    is_good = frame.startswith(header(kind, meta_length, body_length))
+    return is_good and (meta_length > FIRST_MESSAGE.meta_bytes or body_length > FIRST_MESSAGE.body_bytes)
 
 
 def upgrade(sock: socket.socket) -> None:
@@ -149,6 +162,9 @@ def test_ten_thousand_hostile_frames_are_refused_and_change_no_bit_of_an_honest_
     assert answers.total() == FRAMES
     for kind in (*REFUSALS, "HTTP 400"):
         assert answers[kind] > FRAMES / 100, answers
+    to_lengths = sum((thrower.to_lengths for thrower in throwers), Counter[str]())
+    assert set(to_lengths) == {"FrameTooLarge"}, to_lengths  # adding Counters leaves out what never came
+    assert to_lengths.total() > FRAMES / 100
     # A message that is none is damage to a session, and an answer by the shard where only its time was wrong.
     certain = sum(answers[kind] for kind in REFUSALS[:3])
     assert certain < counted <= certain + answers["BadMessage"], (counted, answers)
