@@ -35,9 +35,9 @@ me, mode = int(os.environ["PADDLE_INIT_TRAINER_ID"]), ModeSpec(MODE)
 exchange = in_mode(RemoteExchange(
     ["127.0.0.1"], port=int(os.environ["PADDLE_INIT_PORT"]), ports_num=1, ports_num_for_sparse=1,
     num_gradient_servers=2, trainer_id=me), mode, 2)
-update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(), mode=mode)
+update = UpdateSpec(rule=RuleSpec(name="sgd"), schedule=ScheduleSpec(learning_rate=1.0), mode=mode)
 one = {"w": np.ones(4, np.float32)}
-exchange.start((ParameterSpec(name="w", shape=(4,)),), update, one)
+w = exchange.start((ParameterSpec(name="w", shape=(4,)),), update, {"w": np.zeros(4, np.float32)})["w"]
 dropped = exchange.step(one, 1).dropped
 exchange.end_pass(0)  # so that trainer 1 has the same parameters as trainer 0
 if me == 1:
@@ -48,6 +48,7 @@ for step in range(2, 2 + (STEPS - 1) * (1 - me) + me):
 status = json.load(urllib.request.urlopen("http://127.0.0.1:%s/v1/status" % os.environ["PADDLE_INIT_PORT"]))
 print("dropped", dropped, status["trainers"][me]["dropped"], flush=True)
 exchange.end_pass(1)
+print("moved by", sorted(set(w.tolist())), flush=True)
 exchange.close()
 """
 
@@ -114,21 +115,25 @@ def test_bounded_staleness_stops_the_other_at_its_bound_and_no_sooner(tmp_path: 
 
 @pytest.mark.patient
 @pytest.mark.parametrize(
-    ("mode", "dropped"),  # by how many shards, as the trainer was told; and how often, as one of them counts
+    # By how many shards, as the trainer was told, and how often, as one of them counts. Gradients and rate
+    # are 1, so that what was dropped is seen not to count. (Geo adds a part of what trainers have moved.)
+    ("mode", "dropped", "moved"),
     [
-        ('name="async"', "dropped 2 1\n"),
-        ('name="geo", k_steps=1', "dropped 0 0\n"),
-        ('name="half_async"', "dropped 0 0\n"),
+        ('name="async"', "dropped 2 1\n", f"moved by [-{STEPS + 1}.0]\n"),
+        ('name="geo", k_steps=1', "dropped 0 0\n", "moved by [-"),
+        ('name="half_async"', "dropped 0 0\n", f"moved by [-{STEPS + 2}.0]\n"),
     ],
 )
 def test_where_nobody_waits_the_other_trains_on_and_what_is_stale_is_counted(
-    tmp_path: Path, mode: str, dropped: str
+    tmp_path: Path, mode: str, dropped: str, moved: str
 ) -> None:
     with standing_still(tmp_path, in_mode(mode)) as job:
         until(lambda: job.pushes() == [STEPS, 1], "trainer 0 to have pushed all")
         first, second, _ = job.go_on()
     assert "dropped 0 0\n" in first
     assert dropped in second
+    for said in (first, second):
+        assert moved in said
 
 
 # Trainer 1 begins its second step when it is told to; then trainer 0 has its answer, of 8 MiB.
