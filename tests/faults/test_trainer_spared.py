@@ -41,11 +41,13 @@ print("ended", version, sorted(set(arrays["w"].round(2).tolist())))
 """
 
 
+WAIT_S = 12  # as long as one may be held up that has begun together with the others
+
+
 def ended(folder: Path, *flags: str) -> tuple[list[int], list[str]]:
     """How three trainers and two pservers of these flags end, and what they say."""
     port = free_port(HOSTS)
-    # As long as one may be held up that has begun together with the others.
-    servers = [pserver(host, port, 3, "--barrier_timeout=12", *flags) for host in HOSTS]
+    servers = [pserver(host, port, 3, f"--barrier_timeout={WAIT_S}", *flags) for host in HOSTS]
     trainers = [
         trainer(folder, TRAIN, PADDLE_INIT_PORT=str(port), PADDLE_INIT_TRAINER_ID=str(id)) for id in range(3)
     ]
@@ -64,7 +66,13 @@ def test_where_it_may_not_be_left_out_the_others_fail_in_time_and_name_it(tmp_pa
     statuses, outputs = ended(tmp_path)
     assert statuses == [1, 1, -9, 1, 1], outputs
     for said in outputs[:2]:
-        assert re.search(r"TrainerLost: .*trainer 2 .* broke", said.splitlines()[-1]), said
+        waited = re.search(
+            r"TrainerLost: .*gave up after (\d+) s .*trainer 2 .* broke", said.splitlines()[-1]
+        )
+        assert waited, said
+        assert WAIT_S <= int(waited[1]) < 4 * WAIT_S, (
+            "by the shard's clock, which stands where the shard does"
+        )
     for said in outputs[3:]:
         assert "lost trainer 2" in said
 
