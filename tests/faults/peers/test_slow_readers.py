@@ -32,7 +32,7 @@ def test_a_model_above_the_memory_that_a_pserver_is_given_is_refused(tmp_path: P
 
 LARGE = (ParameterSpec(name="w", shape=(4 << 20,)),)  # 16 MiB
 READERS = 20
-QUESTIONS = 50
+QUESTIONS = 1000  # more than what is read ahead of an answer has room for
 STEPS = 20
 
 
@@ -65,7 +65,7 @@ class Fast:
 def test_slow_readers_cost_a_pserver_little_memory_and_others_no_progress(
     tmp_path: Path, is_encrypted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Twenty trainers ask for 16 GB in all and read nothing, or a byte for every step of the fast one. Its
+    """Twenty trainers ask for 320 GB in all and read nothing, or a byte for every step of the fast one. Its
     steps cost the pserver what they cost one that has no such readers, to which a like trainer goes in turn
     with it. (What they last is another matter on a machine with other work to do.)"""
     if is_encrypted:  # which goes over TCP alone
