@@ -76,10 +76,16 @@ def test_a_disk_that_fails_at_any_operation_changes_no_bit_and_costs_no_snapshot
 
 
 def test_shards_that_are_killed_in_the_midst_of_any_operation_change_no_bit(tmp_path: Path) -> None:
-    killed: list[int] = []
+    """Every other one in the first of the snapshot after one that has failed: what was before is left."""
+    killed, doomed = list[int](), set[int]()
 
     def kills(cluster: Cluster, pid: int, number: int) -> bool:
-        if number % 11 == 2 and len(killed) < 4:
+        is_due, before = number % 11 == 2, len(killed) + len(doomed)
+        if is_due and before % 2 and before < 4:
+            doomed.add(pid)
+            return True
+        if pid in doomed or (is_due and before < 4):
+            doomed.discard(pid)
             killed.append(number)
             os.kill(pid, signal.SIGKILL)
         return False
