@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -278,6 +279,11 @@ def test_samples_of_tensors_are_collated_alike_taken_together_and_one_by_one() -
         list(DataLoader(TensorDataset(of), batch_sampler=[[0, 3]]))
     texts = TensorDataset([np.array(["a", "b"], object)])
     assert list(DataLoader(texts, batch_size=2)) == [[["a", "b"]]]
+
+
+def test_batches_may_be_without_an_end() -> None:
+    loader = DataLoader(TensorDataset([np.arange(4)]), batch_sampler=([at % 4] for at in itertools.count(2)))
+    assert [batch[0].tolist() for batch in itertools.islice(loader, 4)] == [[2], [3], [0], [1]]
 
 
 def test_a_dataset_derived_from_tensors_gives_its_own_samples() -> None:

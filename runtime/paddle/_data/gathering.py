@@ -9,7 +9,7 @@ process outlives the iteration, nor by more than a batch the one that iterates.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -42,14 +42,14 @@ def get_worker_info() -> WorkerInfo | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathering:
-    """``batches``: lists of numbers of samples; None for an IterableDataset, whose samples are taken
-    ``batch_size`` at a time, or singly where that is None. ``together``: makes a batch of numbers of samples,
-    or None where ``collate`` is to make it of the samples. ``timeout_s``: how long a batch may take, 0 for
-    ever.
+    """``batches``: lists of numbers of samples, without an end perhaps where there are no ``workers``; None
+    for an IterableDataset, whose samples are taken ``batch_size`` at a time, or singly where that is None.
+    ``together``: makes a batch of numbers of samples, or None where ``collate`` is to make it of the samples.
+    ``timeout_s``: how long a batch may take, 0 for ever.
     """
 
     dataset: Any
-    batches: Sequence[Sequence[int]] | None
+    batches: Iterable[Sequence[int]] | None
     batch_size: int | None
     drop_last: bool
     collate: Callable[[Any], Any]

@@ -100,7 +100,8 @@ class DataLoader:
     def _gathering(self) -> Gathering:
         batches: Any = None
         if not isinstance(self.dataset, IterableDataset):
-            batches = range(len(self.dataset)) if self._is_single else list(self.batch_sampler)
+            batches = range(len(self.dataset)) if self._is_single else iter(self.batch_sampler)
+            batches = list(batches) if self.num_workers else batches  # the same in each
         is_at_once = type(self.dataset) is TensorDataset and self.collate_fn is default_collate_fn
         return Gathering(
             dataset=self.dataset,
