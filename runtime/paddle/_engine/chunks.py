@@ -7,11 +7,13 @@ of parts of a batch, or of batches, add up to those of the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
+
+from paddle._engine.errors import FeedError
 
 ENDINGS = (".precision", ".recall", ".F1-score")
 SCHEMES: Mapping[str, str] = {"IOB": "BI", "IOE": "IE", "IOBES": "BIES", "plain": "-"}
@@ -48,27 +50,28 @@ class Scheme:
     excluded: frozenset[int] = frozenset()
 
     def compare(self, said: np.ndarray, right: np.ndarray, offsets: np.ndarray) -> Chunks:
-        """The chunks of all sequences of a batch."""
-        total = Chunks(0, 0, 0)
-        for first, end in pairwise(offsets.tolist()):
-            ours, theirs = (set(self.chunks(tags.reshape(-1)[first:end].tolist())) for tags in (said, right))
-            total += Chunks(len(theirs), len(ours), len(ours & theirs))
-        return total
+        """The chunks of all sequences of a batch.
 
-    def chunks(self, tags: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-        """(type, first, last) of each chunk."""
-        begun, kind, part = -1, self.types, ""
-        for place, tag in enumerate(tags):
-            before, last = kind, part
-            kind, part = tag // len(self.parts), self.parts[tag % len(self.parts)]
-            apart = kind != before or last in _ENDS or part in _BEGINS
-            if begun >= 0 and apart:
-                yield from self._counted(before, begun, place - 1)
-            if apart or begun < 0:
-                begun = place if kind < self.types else -1
-        if begun >= 0:
-            yield from self._counted(kind, begun, len(tags) - 1)
+        Raises FeedError where the two have not a tag each for every element."""
+        from paddle._engine.kernels.tag_chunks import count_chunks  # loads numba
 
-    def _counted(self, kind: int, first: int, last: int) -> Iterator[tuple[int, int, int]]:
-        if kind not in self.excluded:
-            yield kind, first, last
+        ours, theirs = (np.array(tags, np.int64).reshape(-1) for tags in (said, right))
+        if not len(ours) == len(theirs) == offsets[-1]:
+            raise FeedError(
+                f"{offsets[-1]} elements of sequences have {len(ours)} tags, and {len(theirs)} right ones"
+            )
+        found = np.empty(3, np.int64)
+        count_chunks(
+            ours, theirs, np.array(offsets, np.int64), *self._spelt, self.types, self._left_out, found
+        )
+        return Chunks(*found.tolist())
+
+    @cached_property
+    def _spelt(self) -> tuple[np.ndarray, np.ndarray]:
+        """With which parts a chunk begins, and ends, and that one does with no part."""
+        begins, ends = (np.array([part in which for part in (*self.parts, "")]) for which in (_BEGINS, _ENDS))
+        return begins, ends
+
+    @cached_property
+    def _left_out(self) -> np.ndarray:
+        return np.array(sorted(self.excluded), np.int64)

@@ -46,6 +46,7 @@ from paddle._engine.kernels import (
     runs,
     slot_lines,
     softmax,
+    tag_chunks,
     tags,
     timeline,
 )
@@ -246,6 +247,7 @@ USUAL: tuple[Line, ...] = (
     (softmax._biased_softmax_cross_entropy, (MATRIX, VECTOR, IDS, VECTOR, VECTOR, MATRIX, MATRIX, INT)),
     (softmax._softmax_cross_entropy, (MATRIX, IDS, MATRIX, MATRIX, MATRIX, INT)),
     (softmax._softmax_slopes, (MATRIX, IDS, MATRIX, VECTOR, INT)),
+    (tag_chunks.count_chunks, (*(IDS,) * 3, BOOLS, BOOLS, INT, IDS, IDS)),
     (tags.best_tags, (MATRIX, MATRIX, IDS, MATRIX, IDS_2, IDS)),
     (tags.tag_costs, (MATRIX, IDS, MATRIX, IDS, MATRIX, VECTOR)),
     (tags.tag_slopes, (VECTOR, MATRIX, IDS, MATRIX, IDS, MATRIX, MATRIX, MATRIX)),

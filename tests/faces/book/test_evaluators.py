@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -134,9 +136,28 @@ def test_precision_and_recall_are_of_one_class_or_of_all() -> None:
     ],
 )
 def test_tags_spell_chunks(parts, tags, chunks) -> None:
-    assert list(Scheme(parts, types=2).chunks(tags)) == chunks
-    kept = [chunk for chunk in chunks if chunk[0] != 1]
-    assert list(Scheme(parts, types=2, excluded=frozenset({1})).chunks(tags)) == kept
+    """What is found right of sequences of one chunk, of each type and between each two places, is listed."""
+    listed = set(chunks)
+    for kept in (listed, {chunk for chunk in listed if chunk[0] != 1}):
+        scheme = Scheme(parts, types=2, excluded=frozenset() if kept == listed else frozenset({1}))
+        found = set()
+        for chunk in product(range(2), range(len(tags)), range(len(tags))):
+            compared = scheme.compare(only(chunk, parts, len(tags)), np.array(tags), np.array([0, len(tags)]))
+            assert compared.there == len(kept)
+            found |= {chunk} if compared.right else set()
+        assert found == kept
+
+
+def only(chunk: tuple[int, int, int], parts: str, length: int) -> np.ndarray:
+    """Tags of no other chunk than this one, if it has a place at all."""
+    (kind, first, last), tags = chunk, np.full(length, 2 * len(parts))
+    begin, inside, end, alone = {"BI": (0, 1, 1, 0), "IE": (0, 0, 1, 1), "BIES": (0, 1, 2, 3), "-": (0,) * 4}[
+        parts
+    ]
+    if first <= last:
+        spelt = [begin, *[inside] * (last - first - 1), end] if first < last else [alone]
+        tags[first : last + 1] = kind * len(parts) + np.array(spelt)
+    return tags
 
 
 def test_alignments_are_as_far_off_as_what_must_be_changed() -> None:
