@@ -82,6 +82,7 @@ AHEAD_WRONG: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "no piece from 5 to 1 can be cut",
     ),
     ("sequence_slices", {"Offsets": OFFSETS, "Bounds": [ENDS + 5]}, UP_TO, "no piece from 0 to 5 can be cut"),
+    ("sequence_slices", {"Offsets": OFFSETS, "Bounds": [STARTS, ENDS[:, :1]]}, {}, "an end, not 2 and 1"),
     (
         "sequence_parts",
         {"Offsets": OFFSETS, "Begins": LENGTHS, "Sizes": LENGTHS[:2]},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -187,3 +188,24 @@ def test_classes_drawn_apart_are_as_likely_as_their_chances_say() -> None:
     np.testing.assert_allclose(counts / 1000, said / 1000, atol=0.06)
     assert counts[:5].min() > counts[10:20].max() > counts[50:].max()
     assert counts.sum() == 1000 * count == pytest.approx(said.sum(), rel=0.02)
+
+
+@pytest.mark.parametrize("count", range(1, 41, 3))
+def test_classes_are_drawn_apart_as_if_one_by_one(count: int) -> None:
+    """Until there are so many; how many draws that took says how often each class is expected."""
+    classes, found, tries = 40, dict[int, None](), 0
+    name = zlib.crc32(b"Out")
+    numbers = np.random.Generator(np.random.Philox(key=np.array([0, name], np.uint64)))
+    ends = np.cumsum(np.log1p(1 / np.arange(1, classes + 1)) / np.log(classes + 1))
+    once = np.diff(ends, prepend=0)
+    while len(found) < count:
+        for number in numbers.random(4 * count):
+            if len(found) < count:
+                tries += 1
+                found.setdefault(int(np.searchsorted(ends, number * ends[-1], "right")))
+    made = Single(
+        "sample_apart", {"Label": [LABEL]}, {"num_classes": classes, "num_samples": count}
+    ).forward()
+    assert made["Out"][0, 1:].tolist() == list(found)
+    chances = count * once if tries == count else 1 - (1 - once) ** tries
+    np.testing.assert_allclose(made["Chances"], chances[made["Out"]], rtol=1e-5)

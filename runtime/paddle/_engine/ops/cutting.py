@@ -8,7 +8,7 @@ stride of its pooling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -31,62 +31,53 @@ def _ends(lengths: Sequence[int] | Array) -> Array:
     return found
 
 
-def _rows(pieces: Sequence[tuple[int, int]]) -> dict[str, Array]:
-    """The rows from the first to behind the last of each piece, and the offsets of the pieces among them."""
-    lengths = [end - first for first, end in pieces]
-    each = [np.arange(first, end) for first, end in pieces]
-    return {"Rows": np.concatenate([np.zeros(0, np.int64), *each]), "Out": _ends(lengths)}
+def _rows(begins: Array, lengths: Array) -> dict[str, Array]:
+    """The rows of each piece, and the offsets of the pieces among them."""
+    out = _ends(lengths)
+    return {"Rows": np.arange(out[-1]) + np.repeat(begins - out[:-1], lengths), "Out": out}
 
 
 def _windows(inputs: Arrays, attrs: Mapping[str, Any]) -> dict[str, Array]:
     """Windows of ``stride`` rows, counted from the beginning of each sequence, or from its end."""
     (offsets,), stride = inputs["Offsets"], attrs["stride"]
     counts = -(-np.diff(offsets) // stride)
-    begins: list[int] = []
-    for first, end, count in zip(offsets[:-1], offsets[1:], counts, strict=True):
-        if attrs["from_end"]:
-            begins += [int(first), *(int(end) - stride * k for k in range(int(count) - 1, 0, -1))][
-                : int(count)
-            ]
-        else:
-            begins += range(int(first), int(end), stride)
-    return {"Out": np.array([*begins, offsets[-1]], np.int64), "Outer": _ends(counts)}
+    outer = _ends(counts)
+    which = np.repeat(np.arange(len(counts)), counts)
+    number = np.arange(outer[-1]) - outer[which]
+    begins = offsets[which] + stride * number
+    if attrs["from_end"]:
+        from_end = offsets[which + 1] - stride * (counts[which] - number)
+        begins = np.where(number == 0, offsets[which], from_end)
+    return {"Out": np.append(begins, offsets[-1]).astype(np.int64), "Outer": outer}
 
 
 def _slices(inputs: Arrays, attrs: Mapping[str, Any]) -> dict[str, Array]:
     """Of each sequence the pieces from ``Starts`` to ``Ends``, both included, as many as there are before
     -1."""
     (offsets,), bounds = inputs["Offsets"], [each.astype(np.int64) for each in inputs["Bounds"]]
-    starts = bounds[0] if attrs["has_starts"] else None
-    ends = bounds[-1] if attrs["has_ends"] else None
-    pieces, counts = list[tuple[int, int]](), list[int]()
-    if wrong := [len(each) for each in bounds if len(each) != len(offsets) - 1]:
+    lengths = np.diff(offsets)
+    if wrong := [len(each) for each in bounds if len(each) != len(lengths)]:
+        raise FeedError(f"{wrong[0]} rows of numbers cut {len(lengths)} sequences: one is needed for each")
+    if bounds[0].shape[1] != bounds[-1].shape[1]:
+        raise FeedError(f"a piece has a start and an end, not {bounds[0].shape[1]} and {bounds[-1].shape[1]}")
+    starts = bounds[0] if attrs["has_starts"] else np.zeros_like(bounds[0])
+    ends = bounds[-1] if attrs["has_ends"] else np.broadcast_to(lengths[:, None] - 1, starts.shape)
+    there = _before_none(*bounds)
+    fits = (starts >= 0) & (starts <= ends) & (ends < lengths[:, None])
+    for number, k in np.argwhere(there & ~fits)[:1].tolist():
         raise FeedError(
-            f"{wrong[0]} rows of numbers cut {len(offsets) - 1} sequences: one is needed for each"
+            f"no piece from {starts[number, k]} to {ends[number, k]} can be cut out of sequence {number}, "
+            f"which has {lengths[number]} elements"
         )
-    for number in range(len(offsets) - 1):
-        found = list(_slices_of(offsets, number, starts, ends))
-        pieces += found
-        counts.append(len(found))
-    return _rows(pieces) | {"Outer": _ends(counts)}
+    begins, sizes = offsets[:-1, None] + starts, ends - starts + 1
+    return _rows(begins[there], sizes[there]) | {"Outer": _ends(there.sum(1))}
 
 
-def _slices_of(
-    offsets: Array, number: int, starts: Array | None, ends: Array | None
-) -> Iterator[tuple[int, int]]:
-    first, behind = int(offsets[number]), int(offsets[number + 1])
-    width = next(each.shape[1] for each in (starts, ends) if each is not None)
-    for k in range(width):
-        start = 0 if starts is None else int(starts[number, k])
-        end = behind - first - 1 if ends is None else int(ends[number, k])
-        if (starts is not None and start == -1) or (ends is not None and end == -1):
-            return
-        if not 0 <= start <= end < behind - first:
-            raise FeedError(
-                f"no piece from {start} to {end} can be cut out of sequence {number}, which has "
-                f"{behind - first} elements"
-            )
-        yield first + start, first + end + 1
+def _before_none(*numbers: Array) -> Array:
+    """Which columns of each row lie before the first -1."""
+    is_none = np.any([each == -1 for each in numbers], 0)
+    there: Array = ~np.logical_or.accumulate(is_none, 1)
+    return there
 
 
 def _parts(inputs: Arrays, attrs: Mapping[str, Any]) -> dict[str, Array]:
@@ -97,33 +88,27 @@ def _parts(inputs: Arrays, attrs: Mapping[str, Any]) -> dict[str, Array]:
             f"of {len(offsets) - 1} sequences pieces are cut by {len(begins)} begins and {len(sizes)} sizes: "
             "one is needed for each"
         )
-    pieces = []
-    for number, (begin, size) in enumerate(zip(begins.ravel().tolist(), sizes.ravel().tolist(), strict=True)):
-        first, behind = int(offsets[number]), int(offsets[number + 1])
-        if begin < 0 or size < 0 or first + begin + size > behind:
-            raise FeedError(
-                f"no piece of {size} elements from {begin} on can be cut out of sequence {number}, which has "
-                f"{behind - first}"
-            )
-        pieces.append((first + begin, first + begin + size))
-    return _rows(pieces)
+    firsts, lengths, wholes = begins.ravel(), sizes.ravel(), np.diff(offsets)
+    for number in np.flatnonzero((firsts < 0) | (lengths < 0) | (firsts + lengths > wholes))[:1].tolist():
+        raise FeedError(
+            f"no piece of {lengths[number]} elements from {firsts[number]} on can be cut out of sequence "
+            f"{number}, which has {wholes[number]}"
+        )
+    return _rows(offsets[:-1] + firsts, lengths)
 
 
 def _inner(inputs: Arrays, attrs: Mapping[str, Any]) -> dict[str, Array]:
     """Of each sequence of sequences the inner ones that ``Chosen`` names, as many as there are before -1."""
     (outer,), (offsets,), (chosen,) = inputs["Outer"], inputs["Offsets"], inputs["Chosen"]
-    pieces, counts = list[tuple[int, int]](), list[int]()
-    for number, row in enumerate(chosen.astype(np.int64).tolist()):
-        named = row[: row.index(-1)] if -1 in row else row
-        first, behind = int(outer[number]), int(outer[number + 1])
-        if wrong := [each for each in named if not 0 <= each < behind - first]:
-            raise FeedError(
-                f"sequence {number} has {behind - first} inner sequences, of which {wrong[0]} cannot be "
-                "chosen"
-            )
-        pieces += [(int(offsets[first + each]), int(offsets[first + each + 1])) for each in named]
-        counts.append(len(named))
-    return _rows(pieces) | {"Kept": _ends(counts)}
+    named = chosen.astype(np.int64)
+    there, counts = _before_none(named), np.diff(outer)[: len(named), None]
+    for number, k in np.argwhere(there & ((named < 0) | (named >= counts)))[:1].tolist():
+        raise FeedError(
+            f"sequence {number} has {counts[number, 0]} inner sequences, of which {named[number, k]} "
+            "cannot be chosen"
+        )
+    which = (outer[: len(named), None] + named)[there]
+    return _rows(offsets[which], np.diff(offsets)[which]) | {"Kept": _ends(there.sum(1))}
 
 
 def _open(*slots: str) -> Callable[[Forms], Mapping[str, Form]]:
@@ -146,11 +131,12 @@ def _best(call: Call) -> Steps:
     x, offsets, out, k = call["X"], call["Offsets"], call["Out"], call.attrs["k"]
 
     def find() -> None:
+        which = np.repeat(np.arange(len(out)), np.diff(offsets))
+        order = np.lexsort((-x[:, 0], which))  # of equal scores the first is first
+        place = np.arange(len(x)) - offsets[which]
+        taken = place < k
         out.fill(-1)
-        for number in range(len(out)):
-            scores = x[offsets[number] : offsets[number + 1], 0]
-            best = np.argsort(-scores, kind="stable")[:k]
-            out[number, : len(best)] = best
+        out[which[taken], place[taken]] = (order - offsets[which])[taken]
 
     yield find
 

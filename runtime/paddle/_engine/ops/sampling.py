@@ -109,16 +109,16 @@ class _Apart:
         """They, and how often each class of all is expected among them."""
         count, run = self._attrs["num_samples"], self._run
         key = np.array([run.seed % 2**64, (run.step % 2**32) << 32 | self._salt], np.uint64)
-        numbers, found, tries = np.random.Generator(np.random.Philox(key=key)), dict[int, None](), 0
+        numbers, tries = np.random.Generator(np.random.Philox(key=key)), 0
+        found = np.empty(0, np.int64)
         while len(found) < count:
             drawn = np.searchsorted(self._ends, numbers.random(4 * count) * self._ends[-1], "right")
-            for each in drawn.tolist():
-                tries += 1
-                found.setdefault(min(each, len(self._ends) - 1))
-                if len(found) == count:
-                    break
+            every = np.concatenate([found, np.minimum(drawn, len(self._ends) - 1)])
+            first = np.sort(np.unique(every, return_index=True)[1])[:count]
+            tries += (int(first[-1]) + 1 if len(first) == count else len(every)) - len(found)
+            found = every[first]
         chances = count * self._once if tries == count else -np.expm1(tries * np.log1p(-self._once))
-        return np.fromiter(found, np.int64, count), chances
+        return found, chances
 
 
 def _sample_apart(call: Call) -> Steps:
