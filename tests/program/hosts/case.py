@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,12 +16,25 @@ Slots = Mapping[str, Any]
 Twin = Callable[..., Any]
 
 
+def one_of(given: Mapping[str, Any], name: str) -> Any:
+    """What is in a slot, or at a place of its list."""
+    slot, _, at = name.partition(".")
+    return given[slot][int(at or 0)] if isinstance(given[slot], list) else given[slot]
+
+
+def _with(arrays: Mapping[str, Any], name: str, other: np.ndarray) -> dict[str, Any]:
+    slot, _, at = name.partition(".")
+    if not at:
+        return {**arrays, slot: other}
+    return {**arrays, slot: [other if place == int(at) else each for place, each in enumerate(arrays[slot])]}
+
+
 @dataclass(frozen=True)
 class Case:
     """``inputs``: by slot an array, or a list of them. ``numpy``: of these, in their order, what is in
     ``outputs``; of several a tuple. ``torch``: the same of PyTorch itself and tensors, or why it has no such
-    thing. ``of``: slots that have gradients; None: all floats, '': none. ``is_open``: a program learns sizes
-    from what it is fed. ``is_turned``: signs are free."""
+    thing. ``of``: slots that have gradients, the second of a list being ``X.1``; None: all floats that are no
+    list, '': none. ``is_open``: a program learns sizes from what it is fed. ``is_turned``: signs are free."""
 
     type: str
     inputs: Slots
@@ -32,6 +45,7 @@ class Case:
     of: str | None = None
     is_open: bool = False
     is_turned: bool = False
+    is_lowered: ClassVar[bool] = False
 
     def __str__(self) -> str:
         told = ",".join(f"{name}={value}" for name, value in self.told.items())
@@ -69,14 +83,14 @@ class Case:
     def slope(self, slot: str) -> np.ndarray:
         """By central differences of what numpy says."""
         came, arrays = self.came().astype(np.float64), self.arrays()
-        value, step = arrays[slot], 1e-5
+        value, step = one_of(arrays, slot), 1e-5
         found = np.zeros_like(value)
         for at in np.ndindex(value.shape):
             sides = []
             for moved in (step, -step):
                 other = value.copy()
                 other[at] += moved
-                sides.append(float((self.expected(arrays | {slot: other})[0] * came).sum()))
+                sides.append(float((self.expected(_with(arrays, slot, other))[0] * came).sum()))
             found[at] = (sides[0] - sides[1]) / (2 * step)
         return found
 
@@ -89,11 +103,11 @@ class Case:
             outs = [block.create_var(name=f"out{at}") for at, _ in enumerate(self.outputs.split())]
             given = {slot: [each] for slot, each in zip(self.outputs.split(), outs, strict=True)}
             op = block.append_op(self.type, fed, given, dict(self.told))
-            assert not is_lowered(op), f"{self} is not computed on the host"
+            assert is_lowered(op) == self.is_lowered, f"{self} is not computed where it is said"
             slopes = []
             if self.learns:
                 came = self._fed(feed, self.came())
-                slopes = fluid.gradients([outs[0]], [fed[slot][0] for slot in self.learns], came)
+                slopes = fluid.gradients([outs[0]], [one_of(fed, slot) for slot in self.learns], came)
             found = fluid.Executor().run(feed=feed, fetch_list=[*outs, *slopes])
             values = [np.asarray(each) for each in found]
             for out, value in zip(outs, values, strict=False):

@@ -91,12 +91,22 @@ def _frobenius_norm(low: Lowering, op: Operator) -> None:
 def _p_norm(low: Lowering, op: Operator) -> None:
     x, order = low.input(op, "X").variable, float(op.attr("porder"))
     told = {"dim": None if op.attr("asvector") else op.attr("axis"), "keep_dim": bool(op.attr("keepdim"))}
+    if order == 0:
+        low.give(op, "Out", low.op("reduce_sum", told, X=_is_there(low, x)))
+        return
     sizes = low.op("abs", X=x)
     if order in (float("inf"), float("-inf")):
         low.give(op, "Out", low.op("reduce_max" if order > 0 else "reduce_min", told, X=sizes))
         return
     total = low.op("reduce_sum", told, X=low.op("pow", {"factor": order}, X=sizes))
     low.give(op, "Out", low.op("pow", {"factor": 1 / order}, X=total))
+
+
+def _is_there(low: Lowering, x: EngineVariable) -> EngineVariable:
+    """1 where an element is not 0, of which NaN is one; its slope is 0."""
+    ones = low.op("fill_any_like", {"value": 1.0}, X=x)
+    signs = low.op("abs", X=low.op("sign", X=x))
+    return low.op("select", Condition=low.op("is_nan", X=x), X=ones, Y=signs)
 
 
 @lowers("squared_l2_distance")

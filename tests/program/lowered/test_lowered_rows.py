@@ -1,0 +1,71 @@
+"""Operators that are lowered to those of the engine: each gives what numpy does and its gradient is that of
+central differences, here or in a test that is named. Who adds one adds it here."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle.fluid as fluid
+from paddle._program.description.written import fresh
+from tests.program.hosts.case import Case
+from tests.program.hosts.peer import compare_with_torch
+
+from . import array_rows, function_rows
+
+CASES: list[Case] = [*function_rows.CASES, *array_rows.CASES]
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_values_are_those_of_numpy_and_gradients_those_of_central_differences(case: Case) -> None:
+    found, slopes = case.ran()
+    for value, wanted in zip(found, case.expected(), strict=True):
+        assert value.shape == wanted.shape
+        np.testing.assert_allclose(value, wanted, rtol=2e-5, atol=2e-6)
+    for slot, slope in slopes.items():
+        np.testing.assert_allclose(slope, case.slope(slot), rtol=1e-4, atol=1e-5, err_msg=slot)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if callable(case.torch)], ids=str)
+def test_values_and_gradients_are_those_of_torch(case: Case) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: pip install -e '.[peers]'")
+    compare_with_torch(torch, case)
+
+
+def test_a_batch_norm_of_several_devices_is_one_of_the_batch_and_moves_what_is_kept() -> None:
+    x = np.random.default_rng(17).normal(size=(2, 3, 4, 5)).astype(np.float32)
+    with fresh(), fluid.scope_guard(fluid.Scope()):
+        fed = fluid.data("x", [2, 3, 4, 5])
+        block = fluid.default_main_program().global_block()
+        made = {
+            slot: fluid.layers.create_parameter(
+                [3], "float32", name=slot, default_initializer=fluid.initializer.Constant(value)
+            )
+            for slot, value in {"Scale": 1.5, "Bias": 0.5, "Mean": 0.25, "Variance": 2.0}.items()
+        }
+        outs = {slot: block.create_var(name=slot) for slot in ("Y", "SavedMean", "SavedVariance")}
+        kept = {"MeanOut": made["Mean"], "VarianceOut": made["Variance"]}
+        told = {"momentum": 0.8, "epsilon": 1e-4}
+        block.append_op("sync_batch_norm", {"X": fed, **made}, {**outs, **kept}, told)
+        exe = fluid.Executor()
+        exe.run(fluid.default_startup_program())
+        y, mean, variance = exe.run(feed={"x": x}, fetch_list=[outs["Y"], made["Mean"], made["Variance"]])
+    own, spread = x.mean((0, 2, 3)), x.var((0, 2, 3))
+    wanted = 1.5 * (x - own[:, None, None]) / np.sqrt(spread + 1e-4)[:, None, None] + 0.5
+    np.testing.assert_allclose(y, wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(mean, 0.8 * 0.25 + 0.2 * own, rtol=1e-5)
+    np.testing.assert_allclose(variance, 0.8 * 2 + 0.2 * spread, rtol=1e-5)
+
+
+def test_what_is_drawn_in_a_step_lies_within_two_deviations_and_has_their_moments() -> None:
+    with fresh(), fluid.scope_guard(fluid.Scope()):
+        block = fluid.default_main_program().global_block()
+        out = block.create_var(name="out")
+        told = {"shape": [200, 200], "mean": 3.0, "std": 0.5, "seed": 7, "dtype": 5}
+        block.append_op("truncated_gaussian_random", {}, {"Out": [out]}, told)
+        exe = fluid.Executor()
+        (found,) = exe.run(fetch_list=[out])
+    assert found.shape == (200, 200)
+    assert 2 <= found.min() < 2.01 and 3.99 < found.max() <= 4
+    np.testing.assert_allclose([found.mean(), found.std()], [3, 0.5 * 0.8796], atol=0.01)
