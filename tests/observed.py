@@ -1,5 +1,5 @@
 """What tests bind: the operators whose kernels they have made, with which attributes, and of which gradients;
-and which operators, and gradients, were computed on the host between two plans.
+which operators, and gradients, were computed on the host between two plans; and which were lowered.
 
 A plugin of pytest notes it, where a file is named to write it to. ``observe`` runs tests so, in a process of
 their own: a test that says that others check something knows by that whether they are there, pass, and do it.
@@ -30,16 +30,19 @@ TO_FILE = "PADDLE_TESTS_OBSERVED"
 
 _bound: list[Operator] = []
 _hosted: set[str] = set()
+_lowered: set[str] = set()
 
 
 @dataclass
 class Observed:
     """Of tests: the operators, a gradient being one of its own, and values of attributes, by operator and
-    name. ``on_host``: the operators, and gradients, of programs that were computed between two plans."""
+    name. ``on_host``: the operators, and gradients, of programs that were computed between two plans.
+    ``lowered``: those of programs that were lowered to some of the engine."""
 
     operators: set[str] = field(default_factory=set)
     attributes: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     on_host: set[str] = field(default_factory=set)
+    lowered: set[str] = field(default_factory=set)
 
 
 def observe(nodes: Iterable[str]) -> dict[str, Observed]:
@@ -66,6 +69,7 @@ def _together(noted: dict[str, Any], node: str) -> Observed:
     found = Observed()
     own = [operators for name, operators in noted.items() if name.partition("[")[0] == node]
     found.on_host.update(*(each["host"] for each in own))
+    found.lowered.update(*(each["lowered"] for each in own))
     for type, attrs in chain.from_iterable(each["bound"] for each in own):
         found.operators.add(type)
         for key, value in attrs.items():
@@ -81,12 +85,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Of each test what it binds."""
     _bound.clear()
     _hosted.clear()
+    _lowered.clear()
     result = yield
     kept = {
         (each.type, tuple(sorted((key, repr(value)) for key, value in each.attrs.items()))) for each in _bound
     }
     bound = [(type, dict(attrs)) for type, attrs in sorted(kept)]
-    _noted[item.nodeid] = {"bound": bound, "host": sorted(_hosted)}
+    _noted[item.nodeid] = {"bound": bound, "host": sorted(_hosted), "lowered": sorted(_lowered)}
     return result
 
 
@@ -104,16 +109,17 @@ def _watch() -> None:
         _bound.append(operator)
         make(self, operator, *arguments, **named)
 
-    def hosted(name: str, rule: Any) -> Any:
-        def noting_host(*arguments: Any) -> None:
-            _hosted.add(name)
+    def noted(kept: set[str], name: str, rule: Any) -> Any:
+        def noting_type(*arguments: Any) -> None:
+            kept.add(name)
             rule(*arguments)
 
-        return noting_host
+        return noting_type
 
     def registering(type: str, attrs: Any, **rules: Any) -> None:
-        names = {"host": type, "back": f"{type}{op_rows.GRADIENT_OF}"}
-        told = {key: hosted(names[key], rule) if key in names else rule for key, rule in rules.items()}
+        back = f"{type}{op_rows.GRADIENT_OF}"
+        kept = {"host": (_hosted, type), "back": (_hosted, back), "lower": (_lowered, type)}
+        told = {key: noted(*kept[key], rule) if key in kept else rule for key, rule in rules.items()}
         register(type, attrs, **told)
 
     registry.Call.__init__ = noting  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Sums and norms, truths, choices, shapes and costs, whose operators no layer of ours appends by these names."""
+"""Sums and norms, truths, choices, shapes and costs, of which no layer appends the most by these names."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ CASES = [
             lambda t, x, y: t.tensor([t.equal(x, y)]),
             of="",
         )
-        for y in (A, np.where(A == A[2, 3], 0, A))
+        for y in (A, np.where(A[2, 3] == A, 0, A))
     ),
     Row(
         "multiplex",

@@ -103,6 +103,14 @@ CASES = [
     _one("relu6", A * 5, lambda x: np.clip(x, 0, 6), lambda t, x: t.nn.functional.relu6(x)),
     _one("round", A, np.round),
     _one("rsqrt", ABOVE, lambda x: x**-0.5),
+    _one("scale", A, lambda x: x * -2 + 3, lambda t, x: x * -2 + 3, {"scale": -2.0, "bias": 3.0}),
+    _one(
+        "scale",
+        A,
+        lambda x: (x + 3) * -2,
+        lambda t, x: (x + 3) * -2,
+        {"scale": -2.0, "bias": 3.0, "bias_after_scale": False},
+    ),
     _one("selu", A, _selu(**SELU)),
     _one(
         "selu",

@@ -8,12 +8,16 @@ import pytest
 
 import paddle.fluid as fluid
 from paddle._program.description.written import fresh
+from paddle._program.lowering import op_rows
+from tests.observed import observe
 from tests.program.hosts.case import Case
 from tests.program.hosts.peer import compare_with_torch
 
-from . import array_rows, function_rows
+from . import array_rows, elsewhere, function_rows, pair_rows
 
-CASES: list[Case] = [*function_rows.CASES, *array_rows.CASES]
+CASES: list[Case] = [*function_rows.CASES, *array_rows.CASES, *pair_rows.CASES]
+op_rows._load()
+LOWERED = {type for type, row in op_rows._rows.items() if row.lower is not None}
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -58,7 +62,7 @@ def test_a_batch_norm_of_several_devices_is_one_of_the_batch_and_moves_what_is_k
     np.testing.assert_allclose(variance, 0.8 * 2 + 0.2 * spread, rtol=1e-5)
 
 
-def test_what_is_drawn_in_a_step_lies_within_two_deviations_and_has_their_moments() -> None:
+def test_what_is_drawn_lies_within_two_deviations_and_has_their_moments() -> None:
     with fresh(), fluid.scope_guard(fluid.Scope()):
         block = fluid.default_main_program().global_block()
         out = block.create_var(name="out")
@@ -69,3 +73,17 @@ def test_what_is_drawn_in_a_step_lies_within_two_deviations_and_has_their_moment
     assert found.shape == (200, 200)
     assert 2 <= found.min() < 2.01 and 3.99 < found.max() <= 4
     np.testing.assert_allclose([found.mean(), found.std()], [3, 0.5 * 0.8796], atol=0.01)
+
+
+def test_every_operator_that_is_lowered_is_compared_with_something() -> None:
+    lists = ({case.type for case in CASES}, elsewhere.VALUES, elsewhere.HERE, elsewhere.IDLE)
+    assert sum(map(len, lists)) == len(set().union(*lists)), "some are in two lists"
+    assert set().union(*lists) == LOWERED
+
+
+def test_tests_that_are_named_lower_these_operators() -> None:
+    here = {type: globals()[name] for type, name in elsewhere.HERE.items()}
+    assert all(map(callable, here.values()))
+    observed = observe(elsewhere.VALUES.values())
+    missed = [(type, node) for type, node in elsewhere.VALUES.items() if type not in observed[node].lowered]
+    assert missed == []
