@@ -222,4 +222,16 @@ CASES = [
         )
         for beside, told in (({}, {"target_shape": [3, 4]}), ({"Y": B}, {}))
     ),
+    Row("mean", {"X": A}, lambda x: x.mean().reshape(1), lambda t, x: x.mean().reshape(1)),
+    Row("squared_l2_norm", {"X": A}, lambda x: (x**2).sum().reshape(1), lambda t, x: (x**2).sum().reshape(1)),
+    Row("arg_min", {"X": A}, lambda x: x.argmin(0), lambda t, x: x.argmin(0), told={"axis": 0}, of=""),
+    Row("reduce_all", {"X": HOLES > 0}, lambda x: x.all(0), lambda t, x: x.all(0), told={"dim": [0]}),
+    Row("reduce_any", {"X": HOLES > 0.7}, lambda x: x.any(1), lambda t, x: x.any(1), told={"dim": [1]}),
+    Row(
+        "crop",
+        {"X": A},
+        lambda x: x[1:3, 2:4],
+        lambda t, x: x[1:3, 2:4],
+        told={"offsets": [1, 2], "shape": [2, 2]},
+    ),
 ]

@@ -16,11 +16,19 @@ _COMPARED = {
         slice smooth_l1_loss softmax_with_cross_entropy split squeeze2 stack strided_slice sum top_k
         transpose2 unsqueeze2 unstack
     """,
-    f"{FLUID}sequence_gradients.py::test_the_gradient_is_the_slope_of_the_program": """
-        gru lod_reset mean row_conv sequence_concat sequence_conv sequence_expand sequence_expand_as
-        sequence_pad sequence_pool sequence_reshape sequence_reverse sequence_scatter sequence_slice
-        sequence_softmax sequence_unpad
+    f"{FLUID}sequences.py::test_sequences_are_joined_cut_turned_and_reshaped": """
+        sequence_concat sequence_reshape sequence_reverse sequence_slice
     """,
+    f"{FLUID}sequences.py::test_a_row_is_expanded_to_sequences_and_a_sequence_to_parts": """
+        sequence_expand sequence_expand_as
+    """,
+    f"{FLUID}sequences.py::test_windows_are_convolved_within_their_sequence": "row_conv sequence_conv",
+    f"{FLUID}sequences.py::test_sequences_are_pooled_and_empty_ones_become_the_value_for_them": """
+        sequence_pool
+    """,
+    f"{FLUID}sequences.py::test_a_softmax_is_over_each_sequence": "sequence_softmax",
+    f"{FLUID}sequences.py::test_rows_are_put_into_other_sequences": "lod_reset",
+    f"{FLUID}recurrent.py::test_a_gru_is_what_it_is_defined_as": "gru",
     f"{LAYERS}arrays.py::test_a_layer_gives_what_1_8_5_gives": """
         assign_value bmm dot flip index_sample index_select meshgrid roll trace tril_triu
     """,
@@ -33,9 +41,6 @@ _COMPARED = {
     f"{LAYERS}paddings.py::test_layers_give_what_the_original_gives": """
         conv2d conv2d_transpose depthwise_conv2d max_pool2d_with_index
     """,
-    f"{LAYERS}clicks.py::test_samples_have_the_shape_asked_for_and_lie_where_they_should": """
-        gaussian_random gaussian_random_batch_size_like uniform_random uniform_random_batch_size_like
-    """,
     f"{STATIC}functions.py::test_of_two_tensors": "expand_v2 tile top_k_v2",
     f"{LAYERS}seen_apart.py::test_what_is_read_is_that_of_1_8_with_its_gradients": """
         bilinear_interp space_to_depth trilinear_interp
@@ -43,17 +48,19 @@ _COMPARED = {
     f"{STATIC}volumes.py::test_layers_give_what_the_originals_do": "conv3d conv3d_transpose pool3d",
     f"{LAYERS}boxes.py::test_boxes_are_those_of_1_8": "anchor_generator density_prior_box prior_box",
     f"{FLUID}parameter_attributes.py::test_a_table_whose_gradient_is_rows_moves_as_a_dense_one": """
-        clip_by_norm squared_l2_norm
+        clip_by_norm
     """,
     f"{STATIC}windows.py::test_values_and_slopes_are_those_of_numpy": "pad3d temporal_shift",
     f"{FLUID}tagging.py::test_a_chain_costs_what_its_definition_says_padded_or_not": """
         crf_decoding linear_chain_crf
     """,
-    f"{FLUID}sequences.py::test_sequences_are_padded_unpadded_and_masked": "sequence_mask",
+    f"{FLUID}sequences.py::test_sequences_are_padded_unpadded_and_masked": """
+        sequence_mask sequence_pad sequence_unpad
+    """,
     f"{FLUID}recurrent.py::test_one_moment_of_a_gru": "gru_unit",
     f"{STATIC}options.py::test_channels_that_come_last_are_dropped_and_bent_as_channels": "dropout",
     f"{LAYERS}arguments.py::test_a_crop_has_the_sizes_that_it_is_told_and_else_what_is_left": """
-        crop crop_tensor
+        crop_tensor
     """,
     f"{LAYERS}cells.py::test_a_stack_begins_with_what_it_is_given": "recurrent",
     f"{FLUID}branches.py::test_a_branch_that_is_not_taken_counts_and_prints_nothing": "print",
@@ -63,8 +70,6 @@ _COMPARED = {
     f"{LAYERS}click_counts.py::test_a_row_is_given_back_its_own_counts": "cvm",
     f"{LAYERS}click_counts.py::test_what_is_normalized_is_scaled_and_shifted": "data_norm",
     f"{FLUID}exported_recurrences.py::test_what_was_saved_computes_the_same": "dynamic_recurrent",
-    f"{TYPES}shapes_of_results.py::test_of_nothing_all_is_so_and_nothing_is": "reduce_all reduce_any",
-    f"{TYPES}shapes_of_results.py::test_all_axes_are_kept": "arg_min",
     f"{TYPES}floats_alone.py::test_images_of_bytes_are_resized": "bilinear_interp_v2",
     f"{STATIC}computed_arguments.py::test_integers_and_truths_are_put_on_diagonals_summed_and_halved": """
         diag_v2
@@ -91,7 +96,9 @@ _COMPARED = {
         randint
     """,
     f"{LAYERS}detectors.py::test_channels_have_a_scale_and_a_bias": "affine_channel",
-    f"{FLUID}sequences.py::test_ids_are_enumerated_and_updates_scattered": "sequence_enumerate",
+    f"{FLUID}sequences.py::test_ids_are_enumerated_and_updates_scattered": """
+        sequence_enumerate sequence_scatter
+    """,
     f"{PROGRAM}test_other_sizes.py::test_a_smaller_image_is_filled_up_to_the_size_of_another": """
         pad_constant_like
     """,
@@ -103,9 +110,25 @@ _COMPARED = {
 VALUES = {type: node for node, types in _COMPARED.items() for type in types.split()}
 """The test that compares what it gives with something."""
 
+_LEARN = """
+    gru lod_reset row_conv sequence_concat sequence_conv sequence_expand sequence_expand_as sequence_pad
+    sequence_pool sequence_reshape sequence_reverse sequence_scatter sequence_slice sequence_softmax
+    sequence_unpad
+"""
+SLOPES = dict.fromkeys(
+    _LEARN.split(), f"{FLUID}sequence_gradients.py::test_the_gradient_is_the_slope_of_the_program"
+)
+"""The test that holds its gradient to central differences where the one above compares values alone."""
+
 HERE = {
     "sync_batch_norm": "test_a_batch_norm_of_several_devices_is_one_of_the_batch_and_moves_what_is_kept",
-    "truncated_gaussian_random": "test_what_is_drawn_lies_within_two_deviations_and_has_their_moments",
+    **dict.fromkeys(
+        """
+        gaussian_random gaussian_random_batch_size_like truncated_gaussian_random uniform_random
+        uniform_random_batch_size_like
+        """.split(),  # noqa: SIM905  read in columns
+        "test_what_is_drawn_lies_where_it_should_and_has_its_moments",
+    ),
 }
 """The test beside the list that does."""
 

@@ -62,17 +62,37 @@ def test_a_batch_norm_of_several_devices_is_one_of_the_batch_and_moves_what_is_k
     np.testing.assert_allclose(variance, 0.8 * 2 + 0.2 * spread, rtol=1e-5)
 
 
-def test_what_is_drawn_lies_within_two_deviations_and_has_their_moments() -> None:
+NORMAL, UNIFORM = {"mean": 3.0, "std": 0.5}, {"min": -1.0, "max": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("type", "told", "bounds", "deviation"),
+    [
+        ("truncated_gaussian_random", NORMAL, (2, 4), 0.5 * 0.8796),
+        ("gaussian_random", NORMAL, (0, 6), 0.5),
+        ("uniform_random", UNIFORM, (-1, 3), 4 / 12**0.5),
+        ("gaussian_random_batch_size_like", NORMAL, (0, 6), 0.5),
+        ("uniform_random_batch_size_like", UNIFORM, (-1, 3), 4 / 12**0.5),
+    ],
+)
+def test_what_is_drawn_lies_where_it_should_and_has_its_moments(
+    type: str, told: dict[str, float], bounds: tuple[float, float], deviation: float
+) -> None:
+    """Of a seed, and so the same numbers each time."""
     with fresh(), fluid.scope_guard(fluid.Scope()):
         block = fluid.default_main_program().global_block()
         out = block.create_var(name="out")
-        told = {"shape": [200, 200], "mean": 3.0, "std": 0.5, "seed": 7, "dtype": 5}
-        block.append_op("truncated_gaussian_random", {}, {"Out": [out]}, told)
-        exe = fluid.Executor()
-        (found,) = exe.run(fetch_list=[out])
+        like = {"Input": fluid.data("x", [None, 2])} if type.endswith("like") else {}
+        shape = [-1 if like else 200, 200]
+        block.append_op(type, like, {"Out": [out]}, {**told, "shape": shape, "seed": 7, "dtype": 5})
+        feed = {"x": np.zeros((200, 2), np.float32)} if like else {}
+        (found,) = fluid.Executor().run(feed=feed, fetch_list=[out])
     assert found.shape == (200, 200)
-    assert 2 <= found.min() < 2.01 and 3.99 < found.max() <= 4
-    np.testing.assert_allclose([found.mean(), found.std()], [3, 0.5 * 0.8796], atol=0.01)
+    low, high = bounds
+    assert low <= found.min() and found.max() <= high
+    if deviation != 0.5:
+        assert found.min() < low + 0.01 and found.max() > high - 0.01
+    np.testing.assert_allclose([found.mean(), found.std()], [(low + high) / 2, deviation], atol=0.015)
 
 
 def test_every_operator_that_is_lowered_is_compared_with_something() -> None:
@@ -84,6 +104,6 @@ def test_every_operator_that_is_lowered_is_compared_with_something() -> None:
 def test_tests_that_are_named_lower_these_operators() -> None:
     here = {type: globals()[name] for type, name in elsewhere.HERE.items()}
     assert all(map(callable, here.values()))
-    observed = observe(elsewhere.VALUES.values())
-    missed = [(type, node) for type, node in elsewhere.VALUES.items() if type not in observed[node].lowered]
-    assert missed == []
+    asked = [*elsewhere.VALUES.items(), *elsewhere.SLOPES.items()]
+    observed = observe(node for _, node in asked)
+    assert [(type, node) for type, node in asked if type not in observed[node].lowered] == []
