@@ -3,6 +3,8 @@ central differences, here or in a test that is named. Who adds one adds it here.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,49 @@ def test_a_batch_norm_of_several_devices_is_one_of_the_batch_and_moves_what_is_k
     np.testing.assert_allclose(y, wanted, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(mean, 0.8 * 0.25 + 0.2 * own, rtol=1e-5)
     np.testing.assert_allclose(variance, 0.8 * 2 + 0.2 * spread, rtol=1e-5)
+
+
+ROWS = np.random.default_rng(23).normal(size=(4, 2)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("layer", "wanted", "lengths"),
+    [
+        (lambda x, y: fluid.layers.lod_reset(x, target_lod=[0, 3, 4]), ROWS, [[3, 1]]),
+        (lambda x, y: fluid.layers.sequence_reshape(x, 4), ROWS.reshape(2, 4), [[1, 1]]),
+        (lambda x, y: fluid.layers.sequence_expand_as(x, y), ROWS.repeat([1, 3, 2, 1], 0), [[1, 3, 2, 1]]),
+    ],
+    ids=["lod_reset", "sequence_reshape", "sequence_expand_as"],
+)
+def test_elements_stay_where_their_sequences_become_others(layer: Any, wanted: Any, lengths: Any) -> None:
+    with fresh(), fluid.scope_guard(fluid.Scope()):
+        x, y = (fluid.data(name, [None, 2], "float32", lod_level=1) for name in "xy")
+        place = fluid.CPUPlace()
+        feed = {
+            "x": fluid.create_lod_tensor(ROWS, [[2, 2]], place),
+            "y": fluid.create_lod_tensor(ROWS[[0] * 7], [[1, 3, 2, 1]], place),
+        }
+        (found,) = fluid.Executor().run(feed=feed, fetch_list=[layer(x, y)], return_numpy=False)
+    np.testing.assert_array_equal(np.asarray(found), wanted)
+    assert found.recursive_sequence_lengths() == lengths
+
+
+def test_an_area_under_a_curve_is_the_share_of_pairs_in_their_order() -> None:
+    """Of all batches so far; equal scores count half."""
+    rng = np.random.default_rng(29)
+    scores, labels = rng.integers(1, 20, 60) / 20, rng.integers(0, 2, 60)
+    with fresh(), fluid.scope_guard(fluid.Scope()):
+        x, label = fluid.data("x", [None, 2]), fluid.data("label", [None, 1], "int64")
+        area = fluid.layers.auc(x, label)[0]
+        exe = fluid.Executor()
+        exe.run(fluid.default_startup_program())
+        for upto in (20, 40, 60):
+            some = slice(upto - 20, upto)
+            both = np.stack([1 - scores[some], scores[some]], 1).astype(np.float32)
+            feed = {"x": both, "label": labels[some, None]}
+            (found,) = exe.run(feed=feed, fetch_list=[area])
+            apart = scores[:upto][labels[:upto] == 1][:, None] - scores[:upto][labels[:upto] == 0]
+            np.testing.assert_allclose(found, [(np.sign(apart) + 1).mean() / 2], rtol=1e-5)
 
 
 NORMAL, UNIFORM = {"mean": 3.0, "std": 0.5}, {"min": -1.0, "max": 3.0}
