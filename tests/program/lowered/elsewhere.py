@@ -80,8 +80,8 @@ _COMPARED = {
     f"{STATIC}windows.py::test_alignments_cost_what_they_do_by_hand": "warpctc",
     f"{STATIC}functions.py::test_of_images": "nearest_interp_v2",
     f"{LAYERS}older_programs.py::test_rows_are_shuffled_and_their_gradients_go_back_to_them": "shuffle_batch",
-    f"{LAYERS}recurrent_torch.py::test_a_projected_lstm_gives_what_pytorch_gives": "lstmp",
-    f"{LAYERS}recurrent_torch.py::test_an_lstm_gives_what_pytorch_gives": "lstm",
+    f"{FLUID}recurrent.py::test_a_projected_lstm_remembers_its_projection": "lstmp",
+    f"{FLUID}recurrent.py::test_an_lstm_is_what_it_is_defined_as": "lstm",
     f"{LAYERS}volumes.py::test_maxima_and_which_voxels_they_are_as_the_original_has_them": """
         max_pool3d_with_index
     """,
