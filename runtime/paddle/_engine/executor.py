@@ -246,7 +246,8 @@ class Again:
 
     @property
     def is_void(self) -> bool:
-        """Whether it has to be asked for anew: it is gone, or arrays that it computes with were replaced."""
+        """Whether it has to be asked for anew: it is gone, or arrays that it computes with were replaced (as
+        ``Executor._is_valid`` says, whose call a small step would notice)."""
         plan, own = self._plan(), self._executor
         if plan is None or plan.memory is not own._arena.memory:
             return True

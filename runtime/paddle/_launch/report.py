@@ -43,9 +43,8 @@ class Reporter:
         self._fd, self.news = fd, news
         self._clock = clock
         self._next_progress_s = float("-inf")
-        self._held: tuple[int, int, float, float] | None = (
-            None  # how far training is, of which nothing was told
-        )
+        # How far training is, of which nothing was told: pass, batch, cost and samples per second.
+        self._held: tuple[int, int, float, float] | None = None
 
     def ready(self, ports: Sequence[tuple[str, int]]) -> None:
         """Tell that this process listens on these addresses."""

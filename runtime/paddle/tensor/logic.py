@@ -63,7 +63,6 @@ def equal_all(x: Any, y: Any, name: str | None = None) -> Any:
     pairs = zip(x.shape, y.shape, strict=False)
     if len(x.shape) != len(y.shape) or any(a != b and min(a, b) >= 0 for a, b in pairs):
         return full([1], False, "bool")
-
     return all(equal(x, y), name=name)
 
 

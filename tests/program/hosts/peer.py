@@ -1,4 +1,4 @@
-"""What PyTorch makes of a case."""
+"""What numpy and PyTorch make of a case."""
 
 from __future__ import annotations
 
@@ -7,6 +7,17 @@ from typing import Any
 import numpy as np
 
 from .case import Case, one_of
+
+
+def compare_with_numpy(case: Case) -> None:
+    """Values of a program are those of numpy, and gradients those of central differences."""
+    found, slopes = case.ran()
+    for value, wanted in zip(found, case.expected(), strict=True):
+        value, wanted = (np.abs(value), np.abs(wanted)) if case.is_turned else (value, wanted)
+        assert value.shape == wanted.shape
+        np.testing.assert_allclose(value, wanted, rtol=2e-5, atol=2e-6)
+    for slot, slope in slopes.items():
+        np.testing.assert_allclose(slope, case.slope(slot), rtol=1e-4, atol=1e-5, err_msg=slot)
 
 
 def _tensors(torch: Any, case: Case) -> dict[str, Any]:

@@ -3,7 +3,6 @@ test that is named; and each gradient is that of central differences. Who adds o
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from paddle._program.lowering import op_rows
@@ -11,6 +10,7 @@ from tests.observed import observe
 
 from . import elsewhere, image_cases, matrix_cases, number_cases, place_cases
 from .case import Case
+from .peer import compare_with_numpy
 
 CASES = [*number_cases.CASES, *matrix_cases.CASES, *place_cases.CASES, *image_cases.CASES]
 op_rows._load()
@@ -21,13 +21,7 @@ BACKS = {type for type, row in op_rows._rows.items() if row.back is not None}
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_values_are_those_of_numpy_and_gradients_those_of_central_differences(case: Case) -> None:
-    found, slopes = case.ran()
-    for value, wanted in zip(found, case.expected(), strict=True):
-        value, wanted = (np.abs(value), np.abs(wanted)) if case.is_turned else (value, wanted)
-        assert value.shape == wanted.shape
-        np.testing.assert_allclose(value, wanted, rtol=2e-5, atol=2e-6)
-    for slot, slope in slopes.items():
-        np.testing.assert_allclose(slope, case.slope(slot), rtol=1e-4, atol=1e-5, err_msg=slot)
+    compare_with_numpy(case)
 
 
 def test_every_operator_of_the_host_is_compared_with_something() -> None:
