@@ -58,7 +58,7 @@ def validation_table(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> str:
     )
     judged = [
         f"  {_MARKS[verdict.met]:<10} {verdict.what}: off by {verdict.error:.0%} in the median case, "
-        f"{BOUND:.0%} is the bound"
+        f"{BOUND:.0%} is the bound ({', '.join(f'{load}: {off:.0%}' for load, off in verdict.of.items())})"
         for verdict in verdicts
     ]
     return "\n".join([title, *columns([CASE_HEADS, *map(case_row, cases)]), *judged])

@@ -143,6 +143,14 @@ def test_processor_time_is_judged_too():
     assert (steps.met, cpu.met, cpu.error) == (True, False, pytest.approx(1.5))
 
 
+def test_how_far_off_each_workload_is_alone_is_told_too():
+    idle = [replace(case(1.02), order=Order(workload=replace(LOAD, name=name), trainers=2)) for name in "aab"]
+    steps, cpu = judge([*idle, case(1.2), case(1.5)])
+    assert steps.of == pytest.approx({"a": 0.02, "b": 0.02, LOAD.name: 0.35})
+    assert set(cpu.of.values()) == {0.0}
+    assert f"(a: 2%, b: 2%, {LOAD.name}: 35%)" in report.validation_table([case()], [steps])
+
+
 def test_the_bottleneck_is_what_takes_most_of_the_time():
     assert case().predicted.shares.bottleneck == "shard CPU"
     assert replace(case().predicted.shares, stragglers=0.6).bottleneck == "stragglers"
