@@ -18,6 +18,11 @@ Guarantee: what a trainer moved is in exactly one push. At the end of a pass, an
 the arrays hold the center's parameters, equal for all that end the pass; a trainer goes on from its own. What
 is not pushed yet is pushed before, except for a fetch where trainers wait for each other: then the center is
 the one of the last meeting. A trainer that leaves in order pushes it too, where nobody waits for anybody.
+
+With a process that is killed its own part is lost: what it moved since the last meeting, and the state of its
+rule. So where trainers wait for each other no process takes its place once it has pushed; elsewhere one does,
+and begins with the center. A meeting is a push to the shards: what a trainer that is late, lost or repeats it
+sees is what modes/synchronous.py or modes/asynchronous.py says of a push.
 """
 
 from __future__ import annotations

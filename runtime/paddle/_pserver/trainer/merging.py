@@ -4,7 +4,9 @@ An Exchange around another one. It must never know where that one's gradients go
 
 Guarantee: each step's gradient is in exactly one push, with those of at most ``max_merge_var_num`` steps, as
 their sum or mean; the shards count a push once and discard none. Parameters change with a push. What is not
-pushed yet is, at the end of a pass, before parameters are fetched and when the trainer leaves in order.
+pushed yet is, at the end of a pass, before parameters are fetched and when the trainer leaves in order. A
+process that is killed takes it along. For the rest, what a trainer sees that is late, lost, repeats its push
+or is replaced is what modes/asynchronous.py says.
 """
 
 from __future__ import annotations

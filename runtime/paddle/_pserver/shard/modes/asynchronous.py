@@ -9,8 +9,16 @@ trainer was last brought up to date (see Mode.refreshed)::
 This is PaddlePaddle's rule, except for the 2: a gradient that no other push came before is never discarded.
 (Without it, one trainer with the default ratio would train nothing.)
 
-Guarantee: nobody waits for anybody; every push is applied once or discarded, in the order of arrival; without
-a ratio none is discarded. Where pushes come to two shards in one order, both discard the same ones.
+Guarantee: nobody waits before the end of a pass; every push is applied once or discarded, in the order of
+arrival; without a ratio (half-asynchronous, GEO, averaging out of step) none is discarded. Where pushes come
+to two shards in one order, both discard the same ones; in two orders, one may apply its part of a gradient of
+which the other discards its own.
+
+late        its next gradient may be too old. It is told so, and is up to date with that answer.
+lost        the others continue to the end of the pass, and wait for it there.
+repeated    as in every mode; the second answer brings it up to date, too.
+replaced    at any time. The new process begins with the values of that moment, and is up to date with them. A
+            restored shard counts from its restart: no gradient is too old at first.
 """
 
 from __future__ import annotations

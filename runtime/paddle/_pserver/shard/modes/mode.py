@@ -2,6 +2,20 @@
 
 A shard offers every push to its mode and asks what is due. A mode must never know a parameter: it sees who
 pushed, and who is in the pass.
+
+In every mode, of a trainer that is
+
+late        slow, or not there yet: those that wait for it (``awaited``) do so for ``barrier_timeout_s``. At
+            the end of a pass all modes wait, as long as the trainer is heard from (barrier.py).
+lost        without a connection: it is waited for as one that is late, and may come back. When patience ends
+            the job fails for all, naming it, or continues without it (sparing.py).
+repeated    pushing again because the answer was lost: the push counts once. It is answered again, with the
+            values of that moment and with whether the gradient was discarded.
+replaced    another process has its trainer_id, where the mode allows that (arrival.py): the old process is
+            refused from then on (Stale).
+
+Each mode says what else these see in it. A shard that was killed and restored from a snapshot is told again
+what that lacks where trainers are in step; in the other modes it is lost, and the log names the steps.
 """
 
 from __future__ import annotations

@@ -12,6 +12,12 @@ are each ahead of the other, at different shards, wait for ever.
 Guarantee: the values in the answer to a trainer's push number c of a pass hold all pushes of number
 c - staleness and less of all trainers in the pass; so a gradient never lacks more than the last ``staleness``
 of any other. Nothing is discarded.
+
+late        the others go on until they are ``staleness`` steps ahead of it, and then wait.
+lost        the same.
+repeated    it is answered once its push would be: the answer is held as the first one was.
+replaced    at any time. The new process counts on from the pushes of the old one, as each shard knows them,
+            and tells all shards the highest.
 """
 
 from __future__ import annotations

@@ -1,9 +1,14 @@
 """Synchronous: a step is due when every trainer in the pass has pushed it; all its gradients count as one.
 
-Trainers that have ended their pass are not waited for.
+Guarantee: a step has exactly one push of every trainer in the pass, in the order of trainers, whatever order
+they came in; so its outcome does not depend on timing. All are answered with the values after it. Trainers
+that have ended their pass are not waited for.
 
-Guarantee: what is due holds the pushes in the order of trainers, whatever order they came in, so that the
-outcome does not depend on it.
+late        all others wait, with every step.
+lost        the same.
+repeated    it gets the values that it missed: without its next push there is no later step.
+replaced    only between two passes: within one, the new process would train the same data twice. Never where
+            trainers update by themselves (averaging): state of the old one's own would be missing.
 """
 
 from __future__ import annotations
