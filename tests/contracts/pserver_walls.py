@@ -224,7 +224,7 @@ PSERVER = (
     Row("_pserver.service.wakeful_selector", "_pserver.protocol.vigil", "selectors"),
     Row("_pserver.service.relay", SHARD, "asyncio numpy time"),
     Row(
-        "_pserver.service.standing",
+        "_pserver.service.standstill",
         f"{SHARD} {WIRE} _pserver.service.session _pserver.tables.cut_room",
         "time",
     ),
@@ -236,7 +236,7 @@ PSERVER = (
     Row(
         "_pserver.service.hub",
         f"{SHARD} {WIRE} {SIGHT} _pserver.protocol.outlet _pserver.snapshots.recovery "
-        "_pserver.service.{ear, relay, session, shard_clock, standing, warming} "
+        "_pserver.service.{ear, relay, session, shard_clock, standstill, warming} "
         "_pserver.trust.{auth, nearby}",
         "asyncio numpy time",
     ),

@@ -27,7 +27,7 @@ from tests.waiting import PATIENCE_S, until
 from .conftest import ONES, Pservers, Start, start
 from .overlapping import Net, threads  # noqa: F401 (a fixture)
 from .papers import ADDRESSES, Files
-from .service.test_standing import Disk
+from .service.test_standstill import Disk
 from .test_equality import MODEL, assert_same, locally, trainer, update
 from .test_resets import between, cut
 
@@ -260,7 +260,7 @@ def test_turns_go_on_once_a_snapshot_for_which_steps_wait_was_read(start_pserver
 
     def watch() -> None:
         assert disk.is_at_it.wait(PATIENCE_S)
-        until(lambda: dense._standing._held, "the first in turn to have brought its gradient")
+        until(lambda: dense._standstill._held, "the first in turn to have brought its gradient")
         until(lambda: waits(pservers, 1) and waits(pservers, 2), "the others to wait")
         seen.append(dense.shard.clocks.version)
         disk.may_go_on.set()

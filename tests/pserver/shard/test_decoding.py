@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.errors import BadMessage
-from paddle._pserver.protocol.encoding import Encoder, cuts
+from paddle._pserver.protocol.encoding import Encoder, slices_by_parameter
 from paddle._pserver.protocol.messages import Push
 from paddle._pserver.protocol.placement import dense_layout, row_ranges
 from paddle._pserver.protocol.wire import WireSpec
@@ -58,7 +58,7 @@ def gradients(seed: int) -> dict[str, np.ndarray | SparseRows]:
 def pushed(encoder: Encoder, step: int) -> tuple[Push, bytes]:
     """What a trainer says to a shard that keeps all."""
     given = gradients(step)
-    held = cuts(dense_layout(MODEL, 0, 1).slices)
+    held = slices_by_parameter(dense_layout(MODEL, 0, 1).slices)
     specs = {p.name: p for p in MODEL}
     parts = [encoder.dense(specs[cut.name], given[cut.name].reshape(-1)).part(cut) for cut in held]  # type: ignore[union-attr]
     rows = [encoder.rows(given[p.name]) for p in MODEL if p.sparse]  # type: ignore[arg-type]
@@ -105,8 +105,8 @@ def test_pushes_are_smaller() -> None:
 
 def test_in_float32_nothing_is_copied() -> None:
     gradient = np.ones(2049, np.float32)
-    (cut,) = cuts(dense_layout(MODEL[:1], 0, 1).slices)
-    ((view,), _) = Encoder(WireSpec(), SYNC).dense(MODEL[0], gradient).part(cut)
+    (mine,) = slices_by_parameter(dense_layout(MODEL[:1], 0, 1).slices)
+    ((view,), _) = Encoder(WireSpec(), SYNC).dense(MODEL[0], gradient).part(mine)
     assert np.shares_memory(np.frombuffer(view, np.float32), gradient)
 
 

@@ -11,13 +11,13 @@ import pytest
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._pserver.memory.gradient_room import room_for
-from paddle._pserver.protocol.encoding import Coded, Cut, Encoder
+from paddle._pserver.protocol.encoding import Coded, Encoder, Slices
 from paddle._pserver.protocol.placement import Slice
 from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer.handed import SMALL_BYTES, Handed
 
 MODEL = [ParameterSpec(name="w", shape=(2, 3)), ParameterSpec(name="b", shape=(3,))]
-WHOLE = {p.name: Cut(p.name, [Slice(p.name, 0, p.size)]) for p in MODEL}
+WHOLE = {p.name: Slices(p.name, [Slice(p.name, 0, p.size)]) for p in MODEL}
 
 
 def gradients(seed: int = 0) -> dict[str, np.ndarray]:

@@ -25,8 +25,9 @@ from paddle._pserver.protocol.placement import Slice
 from paddle._pserver.protocol.wire import WireSpec
 
 
-class Cut:
-    """The part of a dense parameter that one shard keeps: these ``slices``, ascending, one after another."""
+class Slices:
+    """The part of dense parameter ``name`` that one shard keeps: ``slices`` of it, ascending, which the shard
+    has one after another."""
 
     def __init__(self, name: str, slices: Sequence[Slice]) -> None:
         self.name = name
@@ -42,16 +43,16 @@ class Cut:
         return mine, (places[mine] + self._offsets[at[mine]]).astype(np.uint32)
 
 
-def cuts(slices: Sequence[Slice]) -> list[Cut]:
+def slices_by_parameter(slices: Sequence[Slice]) -> list[Slices]:
     """A shard's slices by parameter, in their order."""
     names = dict.fromkeys(part.name for part in slices)
-    return [Cut(name, [part for part in slices if part.name == name]) for name in names]
+    return [Slices(name, [part for part in slices if part.name == name]) for name in names]
 
 
 class Coded(Protocol):
     """A dense parameter's gradient as it travels."""
 
-    def part(self, cut: Cut) -> tuple[list[memoryview], int]:
+    def part(self, mine: Slices) -> tuple[list[memoryview], int]:
         """The bytes for one shard, and what it has to know to read them: the form."""
         ...
 
@@ -62,10 +63,10 @@ class Values(NamedTuple):
     values: np.ndarray
     form: int = 0
 
-    def part(self, cut: Cut) -> tuple[list[memoryview], int]:
+    def part(self, mine: Slices) -> tuple[list[memoryview], int]:
         """See Coded."""
         size, whole = self.values.itemsize, bytes_of(self.values)
-        return [whole[size * start : size * stop] for start, stop in cut.bounds], self.form
+        return [whole[size * start : size * stop] for start, stop in mine.bounds], self.form
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,10 @@ class Picked:
     places: np.ndarray
     values: np.ndarray
 
-    def part(self, cut: Cut) -> tuple[list[memoryview], int]:
+    def part(self, mine: Slices) -> tuple[list[memoryview], int]:
         """See Coded."""
-        mine, places = cut.find(self.places)
-        return [bytes_of(places), bytes_of(self.values[mine])], len(places)
+        here, places = mine.find(self.places)
+        return [bytes_of(places), bytes_of(self.values[here])], len(places)
 
 
 @dataclass(frozen=True, slots=True)

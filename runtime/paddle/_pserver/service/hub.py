@@ -37,7 +37,7 @@ from paddle._pserver.service.relay import relayed
 from paddle._pserver.service.report import Door, Report, lines, report
 from paddle._pserver.service.session import Session
 from paddle._pserver.service.shard_clock import ShardClock
-from paddle._pserver.service.standing import WORD, Standing
+from paddle._pserver.service.standstill import WORD, Standstill
 from paddle._pserver.service.warming import Warming
 from paddle._pserver.shard.effects import Close, Drop, Effect, Load, Note, Send, Write
 from paddle._pserver.shard.ending import Outcome
@@ -87,7 +87,7 @@ class Hub:
         self._ids = itertools.count(1)
         self._purses = Purses()
         self._warming = Warming(self._do, self._clock)
-        self._standing = Standing(self._deal)
+        self._standstill = Standstill(self._deal)
         self._over = asyncio.Event()
 
     @property
@@ -107,7 +107,7 @@ class Hub:
 
     def received(self, session: Session, inbound: Inbound) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
-        if self._standing.room is not None and self._standing.holds(session, inbound):
+        if self._standstill.room is not None and self._standstill.holds(session, inbound):
             self._inlets[session.id].is_closed = True
             self._meter.asked(session.id, inbound.message, time.monotonic())
             return
@@ -185,7 +185,7 @@ class Hub:
     def lost(self, session: Session, reason: str) -> None:
         """See :class:`paddle._pserver.service.session.Owner`."""
         del self._sessions[session.id], self._inlets[session.id]
-        self._standing.lost(session)
+        self._standstill.lost(session)
         self._meter.lost(session.id, session.traffic)
         self._outlet.lost(session.id)
         try:
@@ -249,11 +249,11 @@ class Hub:
     def _tick(self) -> None:
         try:
             now = self._clock.now()
-            self.shard.barrier.stand(self._standing.is_so, now)
+            self.shard.barrier.stand(self._standstill.is_needed, now)
             self._do(self.shard.tick(now))
             asked = {self.shard.roster.trainers[id].session for id in self.shard.barrier.waiting}
             others = [session for id, session in self._sessions.items() if id in asked]
-            for session in self._standing.waiting(others, now):
+            for session in self._standstill.waiting(others, now):
                 session.send(Waiting(WORD))
             self._meter.look(self.shard.clocks.version, self.shard.clocks.samples, time.monotonic())
             self._watch.look_at_clock(self.shard, self._clock.now())
@@ -278,7 +278,7 @@ class Hub:
             read = relayed(state, asyncio.get_running_loop(), self._meter.worked, self._was_read)
             del state  # what was read is needed no more, though it is not on the disk yet
             await asyncio.to_thread(self._kept.save, read)
-            took, stood = time.monotonic() - began, self._standing.stood_s
+            took, stood = time.monotonic() - began, self._standstill.stood_s
             told = f"{took:.1f} s" + f", {stood:.1f} s of them without a step" * bool(stood)
             _log.info("%s: wrote a snapshot of version %d in %s: %s", self.name, version, told, why)
         except (OSError, MemoryError) as failure:  # of the disk, of a piece or of what is made of it
@@ -295,7 +295,7 @@ class Hub:
     def _was_read(self) -> None:
         """A state, or nobody reads it any more."""
         try:
-            self._standing.end()
+            self._standstill.end()
         except Exception as error:
             self.failed(error)
 
@@ -336,13 +336,13 @@ class Hub:
                     _log.log(level, "%s: %s", self.name, text)
                 case Close(id):
                     if id in self._sessions:
-                        self._standing.lost(self._sessions[id])  # what it asked is asked on another one
+                        self._standstill.lost(self._sessions[id])  # what it asked is asked on another one
                         self._sessions[id].close()
                 case Drop(id):
                     if id in self._sessions:
                         self._sessions[id].drop()
                 case Write(state, why):
-                    self._standing.begin(state.room if state.is_read_later else None)
+                    self._standstill.begin(state.room if state.is_read_later else None)
                     self._at_disk(self._save(state, why))
                 case Load(id, version):
                     self._at_disk(self._load(id, version))

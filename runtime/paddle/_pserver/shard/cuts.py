@@ -1,7 +1,7 @@
 """Cuts: a shard's state as it is now, for a snapshot that is written (saving.py) or held (demand.py).
 
 A cut is made before anybody counts on it. Where there is no memory to copy what it is of, that is read where
-it lies while it is written, and the shard stands still (service/standing.py). None can be held so: it has
+it lies while it is written, and the shard stands still (service/standstill.py). None can be held so: it has
 failed, and training goes on; nor where there is not even memory to note which rows there are.
 
 It must never know a disk, or who asked. Guarantee: a cut is made at the end of an event, and holds all of it.

@@ -20,7 +20,7 @@ from paddle._engine.rows import SparseRows, TableRows, put
 from paddle._pserver.errors import BadMessage, NotCounted
 from paddle._pserver.options import Role
 from paddle._pserver.protocol.ahead import Due
-from paddle._pserver.protocol.encoding import Coded, CodedRows, Cut, cuts
+from paddle._pserver.protocol.encoding import Coded, CodedRows, Slices, slices_by_parameter
 from paddle._pserver.protocol.framing import bytes_of
 from paddle._pserver.protocol.landing import Landing
 from paddle._pserver.protocol.messages import (
@@ -63,7 +63,7 @@ class DenseShard:
         self.line, self.index, self.count = line, index, count
         self.layout = dense_layout((), index, count)
         self.bytes_per_value = 4  # in the answer to a push
-        self._held: list[Cut] = []  # of each of the layout's segments
+        self._held: list[Slices] = []  # of each of the layout's segments
         self._gradients: Mapping[str, Coded] = {}  # that were pushed last
         self._pushed: tuple[list[memoryview], list[int]] = [], []  # and the parts of them
         self._rounded: Rounded | None = None
@@ -74,7 +74,7 @@ class DenseShard:
     ) -> None:
         """Say what is trained, and where values live here. ``whole``: see dense_layout."""
         self.layout = dense_layout(parameters, self.index, self.count, whole=whole)
-        self._held = cuts(self.layout.slices)
+        self._held = slices_by_parameter(self.layout.slices)
         self._into = self._cut({name: bytes_of(array) for name, array in arrays.items()})
         self._rounded = Rounded(self._into) if wire.answers == "bfloat16" else None
         self.bytes_per_value = 4 if self._rounded is None else 2

@@ -1,4 +1,4 @@
-"""Standing: what trainers ask waits while a shard's state is read where it lies.
+"""Standstill: what trainers ask waits while a shard's state is read where it lies.
 
 A state for whose copy there is no memory is read as it is, and what changes it has to wait for that: it is
 dealt with when the last piece was read, in the order in which it came. Until then everybody who waits for an
@@ -36,7 +36,7 @@ WORD = (
 )
 
 
-class Standing:
+class Standstill:
     """See the module's text. ``deal``: with what was asked on a session. ``room``: of the state that is being
     read, if there is one. ``stood_s``: for how long somebody waited for the last one."""
 
@@ -47,7 +47,7 @@ class Standing:
         self._word_at = self._since = self.stood_s = 0.0
 
     @property
-    def is_so(self) -> bool:
+    def is_needed(self) -> bool:
         """Whether the shard should stand still now."""
         return self.room is not None and (bool(self._held) or self.room.must_stand)
 
@@ -57,7 +57,7 @@ class Standing:
 
     def holds(self, session: Session, inbound: Inbound) -> bool:
         """Whether what is asked is dealt with later."""
-        if not self.is_so or not isinstance(inbound.message, _CHANGING):
+        if not self.is_needed or not isinstance(inbound.message, _CHANGING):
             return False
         if session in self._held:
             raise BadMessage(f"{type(inbound.message).__name__} came before the last question was answered")
@@ -73,10 +73,10 @@ class Standing:
     def waiting(self, others: Iterable[Session], now: float) -> list[Session]:
         """Where somebody is to be told that it waits: ``others``, for whom the shard has no answer yet, too.
         Call about once a second."""
-        if self.is_so and now - self._word_at < WORD_S:
+        if self.is_needed and now - self._word_at < WORD_S:
             return []
         self._word_at = now
-        return [*self._held, *others] if self.is_so else []
+        return [*self._held, *others] if self.is_needed else []
 
     def end(self) -> None:
         """All of it was read, or nobody reads it any more."""

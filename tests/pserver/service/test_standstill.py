@@ -26,7 +26,7 @@ from paddle._pserver.protocol.messages import (
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.orders import cut_memory_for, memory_for
 from paddle._pserver.service.session import Session
-from paddle._pserver.service.standing import Standing
+from paddle._pserver.service.standstill import Standstill
 from paddle._pserver.shard.barrier import Barrier
 from paddle._pserver.shard.effects import Close
 from paddle._pserver.shard.inlet import Inbound, Inlet
@@ -88,11 +88,11 @@ def test_no_step_is_taken_until_it_was_read_and_all_of_it_is_of_one_version(
 
     def watch() -> None:
         assert disk.is_at_it.wait(PATIENCE_S)
-        until(lambda: all(hub._standing.is_so for hub in pservers.hubs), "both shards to stand")
-        until(lambda: any(hub._standing._held for hub in pservers.hubs), "the next step to be asked for")
+        until(lambda: all(hub._standstill.is_needed for hub in pservers.hubs), "both shards to stand")
+        until(lambda: any(hub._standstill._held for hub in pservers.hubs), "the next step to be asked for")
         seen.append((taken[0], [hub.shard.clocks.version for hub in pservers.hubs]))
         closed.extend(
-            hub._inlets[session.id].is_closed for hub in pservers.hubs for session in hub._standing._held
+            hub._inlets[session.id].is_closed for hub in pservers.hubs for session in hub._standstill._held
         )
         disk.may_go_on.set()
 
@@ -121,12 +121,12 @@ class Asked:
 
     def __init__(self) -> None:
         self.dealt: list[tuple[int, Any]] = []
-        self.standing = Standing(
+        self.standstill = Standstill(
             lambda session, inbound: self.dealt.append((cast(int, session), inbound.message))
         )
 
     def ask(self, session: int, message: Any) -> bool:
-        return self.standing.holds(cast(Session, session), Inbound(message))
+        return self.standstill.holds(cast(Session, session), Inbound(message))
 
 
 NO_COPY = CutRoom(copies=False)
@@ -139,22 +139,22 @@ def push(step: int = 1) -> Push:
 def test_what_changes_values_waits_in_the_order_in_which_it_came() -> None:
     asked = Asked()
     assert not asked.ask(1, push())
-    asked.standing.begin(NO_COPY)
+    asked.standstill.begin(NO_COPY)
     waits: Sequence[Any] = (push(), PullRows(()), EndPass(1, 0))
     assert [asked.ask(number, message) for number, message in enumerate(waits)] == [True] * 3
     goes_on: Sequence[Any] = (Goodbye(), Save(), Hello(0, "", "dense", 1), Declare((), update("sgd"), 0, 1))
     assert [asked.ask(9, message) for message in goes_on] == [False] * 4
     with pytest.raises(BadMessage, match="Push came before the last question was answered"):
         asked.ask(0, push(2))
-    asked.standing.lost(cast(Session, 1))
-    asked.standing.end()
+    asked.standstill.lost(cast(Session, 1))
+    asked.standstill.end()
     assert asked.dealt == [(0, waits[0]), (2, waits[2])]
     assert not asked.ask(1, push())
 
 
 def test_a_copy_for_which_room_gets_short_is_waited_for_too() -> None:
     asked, room = Asked(), CutRoom(lambda: 100)
-    asked.standing.begin(room)
+    asked.standstill.begin(room)
     room.take(75)
     assert not asked.ask(1, push())
     room.take(1)
@@ -163,16 +163,16 @@ def test_a_copy_for_which_room_gets_short_is_waited_for_too() -> None:
 
 def test_who_waits_hears_so_every_few_seconds() -> None:
     asked, now, other = Asked(), 100.0, [cast(Session, 7)]
-    assert asked.standing.waiting(other, now) == []
-    asked.standing.begin(NO_COPY)
+    assert asked.standstill.waiting(other, now) == []
+    asked.standstill.begin(NO_COPY)
     asked.ask(1, push())
     asked.ask(2, push())
-    assert asked.standing.waiting(other, now + WORD_S / 2) == []
-    assert asked.standing.waiting(other, now + WORD_S) == [1, 2, 7]
-    assert asked.standing.waiting(other, now + 1.5 * WORD_S) == []
-    assert asked.standing.waiting(other, now + 2 * WORD_S) == [1, 2, 7]
-    asked.standing.end()
-    assert asked.standing.waiting(other, now + 3 * WORD_S) == []
+    assert asked.standstill.waiting(other, now + WORD_S / 2) == []
+    assert asked.standstill.waiting(other, now + WORD_S) == [1, 2, 7]
+    assert asked.standstill.waiting(other, now + 1.5 * WORD_S) == []
+    assert asked.standstill.waiting(other, now + 2 * WORD_S) == [1, 2, 7]
+    asked.standstill.end()
+    assert asked.standstill.waiting(other, now + 3 * WORD_S) == []
 
 
 def test_nobody_is_given_up_while_what_he_pushed_may_wait_itself() -> None:
@@ -210,7 +210,7 @@ class Stand:
     """Pservers of two trainers that stand, since their disk reads nothing of version 1."""
 
     def __init__(self, start_pservers: Start, version: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("paddle._pserver.service.standing.WORD_S", 0.0)
+        monkeypatch.setattr("paddle._pserver.service.standstill.WORD_S", 0.0)
         self.disk, self.heard = Disk(version), [list[str](), list[str]()]
         self.pservers = start_pservers(num_gradient_servers=2, kept=self.disk, cut_limit_bytes=0)
         self.ends: list[Any] = [None, None]
@@ -287,10 +287,10 @@ def test_what_came_on_a_connection_that_another_one_replaces_is_not_dealt_with()
     session = cast(Session, Mock(id=1))
     hub = Hub(Shard(ShardOptions(num_gradient_servers=1)), "a shard")
     hub._sessions[1], hub._inlets[1] = session, Inlet(hub.shard, 1)
-    hub._standing.begin(NO_COPY)
+    hub._standstill.begin(NO_COPY)
     hub.received(session, Inbound(push(), decode=lambda: dealt.append("it")))
     hub._do([Close(1)])
-    hub._standing.end()
+    hub._standstill.end()
     assert not dealt
 
 
@@ -326,9 +326,9 @@ def test_what_was_read_is_kept_aside_no_more_though_it_is_not_on_the_disk(start_
 
 def test_for_how_long_somebody_waited_is_that_of_the_last_one() -> None:
     asked = Asked()
-    asked.standing.begin(NO_COPY)
+    asked.standstill.begin(NO_COPY)
     asked.ask(1, push())
-    asked.standing.end()
-    assert asked.standing.stood_s > 0
-    asked.standing.begin(None)
-    assert asked.standing.stood_s == 0 and not asked.ask(1, push())
+    asked.standstill.end()
+    assert asked.standstill.stood_s > 0
+    asked.standstill.begin(None)
+    assert asked.standstill.stood_s == 0 and not asked.ask(1, push())
