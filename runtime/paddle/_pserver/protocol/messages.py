@@ -45,10 +45,10 @@ class Mark(msgspec.Struct, frozen=True, array_like=True):
 class Hello(msgspec.Struct, frozen=True, array_like=True):
     """First on every connection. Answer: Welcome.
 
-    ``incarnation``: which of all processes that ever had this trainer_id this is; "": one that never comes
-    back. ``answered``: what it has had answers to. As shards told it: ``before``, whose place it took,
-    ``next_pass``, the one after the last that was ended there, and ``over``, how many all have ended; where
-    it has begun, those before that with which it did, and what it has ended since. ``has_begun``: it has.
+    ``incarnation``: drawn by each process, to tell it from all others that had this trainer_id; "": one that
+    never comes back. ``answered``: what it has had answers to. ``before``: incarnations whose place it took.
+    ``next_pass``: the pass that it trains; ``over``: how many passes all trainers have ended. Until it trains
+    (``has_begun``) these two are what shards have told it, then what it knows by its own passes.
     """
 
     protocol: int
@@ -87,8 +87,8 @@ class Seed(msgspec.Struct, frozen=True, array_like=True):
 class Pull(msgspec.Struct, frozen=True, array_like=True):
     """Send all dense values of the shard, or its rows of one ``table``. Answer: Answer, body as in Seed.
 
-    ``average``: their averages over the last steps instead, of a job that has them. ``again``: it has been
-    answered before, when the trainer had told so much, perhaps by a shard that did not last: no body.
+    ``average``: their averages over the last steps instead, of a job that has them. ``again``: it comes from
+    the trainer's journal, and was answered when the trainer had told so much: the answer has no body.
     """
 
     table: str | None = None
@@ -99,7 +99,8 @@ class Pull(msgspec.Struct, frozen=True, array_like=True):
 class PullRows(msgspec.Struct, frozen=True, array_like=True):
     """Send some rows: ``counts`` per table, body = the int64 ids, table after table.
 
-    Answer: Answer, body = these float32 rows in their order. ``again``: see Pull. ``peeks``: makes no row.
+    Answer: Answer, body = these float32 rows in their order. ``again``: see Pull. ``peeks``: makes no row, as
+    for a test.
     """
 
     counts: tuple[Count, ...]
@@ -176,11 +177,10 @@ class Push(msgspec.Struct, frozen=True, array_like=True):
     values there, then for each table, its exponent (float16), or how many values come, the uint32 places of
     all of them before the values (topk).
 
-    ``shrink``: with this step ends a day of open tables, which forget rows that were not used in so many
-    days; 0: no day ends. ``pace``: which push of the pass this is, as its trainer counts for all shards alike
-    (modes/ssp.py); 0: as this shard counts. ``cut``: in step, all shards make a snapshot of what they have
-    after this step (saving.py). ``lacking``: some shard has not the last one yet that all are to have.
-    ``rate``: see Stepping.step.
+    ``shrink``: a day of open tables ends with this step, and they forget rows not used in so many days; 0: no
+    day ends. ``pace``: which push of the pass this is, as the trainer counts for all shards (modes/ssp.py);
+    0: as this shard counts. ``cut``: in step, all shards make a snapshot after this step; ``lacking``: none,
+    since some shard still lacks the last one (saving.py). ``rate``: see Stepping.step.
     """
 
     step: Annotated[int, msgspec.Meta(ge=1, le=1 << 62)]
@@ -265,10 +265,10 @@ class Goodbye(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Fallen(msgspec.Struct, frozen=True, array_like=True):
-    """Somebody who is no trainer, and runs processes of the job, says that one has ended badly, and that none
-    takes its place. ``text``: how; ``trainer``: which one it was, where it was one; ``other``: what else it
-    was, by its name. ``silent_s``: it is so once this machine has answered nothing for so long on this
-    connection, and not where that is closed. Answer: Answer."""
+    """From whoever runs processes of the job, no trainer: one has failed, and none takes its place. ``text``:
+    how; ``trainer``: its number, if it was a trainer, ``other``: else its name. ``silent_s``: a will: true
+    once the sender's machine has been silent for so long on this connection, and not when that is closed.
+    Answer: Answer."""
 
     text: Annotated[str, msgspec.Meta(max_length=LONGEST_TEXT)]
     trainer: Count | None = None
@@ -279,10 +279,10 @@ class Fallen(msgspec.Struct, frozen=True, array_like=True):
 class Welcome(msgspec.Struct, frozen=True, array_like=True):
     """The trainer is in. ``barrier_timeout_s``: the longest that an answer may wait for other trainers.
 
-    ``ready``: the shard has its initial values. ``settled``: what it has of this trainer. ``keeps``: it
-    writes snapshots. ``version``: steps applied so far. ``older``: versions that it may go back to. ``pace``:
-    after how many pushes of the pass it counts as beginning; see Push. ``before``: whose place it took.
-    ``next_pass``: after the last that a process of this ``trainer_id`` ended. ``over``: so many all have.
+    ``ready``: the shard has its initial values. ``settled``: what it has counted of this trainer. ``keeps``:
+    it writes snapshots. ``version``: steps applied so far. ``older``: versions that GoBack may name.
+    ``pace``: of the last push by this trainer_id. ``before``: incarnations whose place it took.
+    ``next_pass``: the one after the last that this trainer_id ended. ``over``: how many passes all ended.
     """
 
     barrier_timeout_s: float
@@ -307,8 +307,8 @@ class Declared(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Shared(msgspec.Struct, frozen=True, array_like=True):
-    """``takes``: from now on a Push without a body means the gradient that is in memory. ``values``, of
-    ``process``: an Answer without the body that it should have means the values that are in memory there."""
+    """``takes``: from now on a Push without a body means the gradient in shared memory. ``values``: in the
+    memory of ``process``; an Answer without the body that it should have means these."""
 
     takes: bool = False
     values: Lies | None = None

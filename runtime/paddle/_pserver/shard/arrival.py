@@ -1,24 +1,26 @@
 """Arrival: what a shard makes of a trainer that says Hello: one that is new, comes back, or takes another's
 place.
 
-1.  A trainer that comes back, in step, sends again what the shard lacks. Otherwise that is lost, and told.
-2.  A process may take the place of one that is not connected: where that has done nothing; where trainers
-    are not in step; or where it stands between two passes, and so owes nothing of the one that has begun. In
-    the last case it is in once a snapshot that lasts knows it: else a shard that is restored would count the
-    steps of the one before as its own. But where trainers in step update by themselves none may: what the one
-    before kept of its own, such as momentum, went with it.
-3.  Out of step a snapshot need not know it. A shard that is restored from one may let the process before in
-    again, which woke up just then: that loses the place when the newer one comes, which tells whose it took.
-4.  Where the first to come to a restored shard is a process that it does not know and that has done nothing,
-    a new job begins: unless this job made the snapshot.
-5.  A pass whose end one trainer has heard of all have ended. So out of step, where nobody tells again what a
-    restored shard lacks, it is over once somebody comes who has heard so, and no place goes on with it. A
-    process that is new has heard so as well, of the shard that told it how many are over.
+1.  A trainer that comes back sends again what the shard lacks, if trainers are in step. If they are not, that
+    is lost, and the log names the steps.
+2.  A process may take the place of one that is not connected: if that one has pushed nothing; if trainers are
+    not in step; or if it stood between two passes, and so owes nothing of the next one. In the last case the
+    new process is let in once a snapshot that names it is on disk: a shard restored from an older one would
+    count the old process's steps as the new one's. But where trainers in step update by themselves
+    (averaging) none may: what the old process kept of its own, such as momentum, is lost.
+3.  Out of step no snapshot needs to name it first. So a shard that is restored from one may let the old
+    process in again, if that wakes up just then; the old one loses the place when the new one comes, which
+    tells whose place it took (Hello.before).
+4.  If the first to come to a restored shard is a process that the snapshot does not name, and that has pushed
+    nothing, a new job begins: unless the snapshot is of this very job (ShardOptions.serving).
+5.  Out of step nobody tells a restored shard again which passes have ended since its snapshot. But a pass is
+    over for all once it is for one, and who has heard that says so (Hello.over), also a new process, which
+    heard it from another shard: then it is over here, too, and no place continues in it.
 6.  Where the whole job begins again, all trainers are new processes, and each is told its place in its data:
     the pass, and in step how many batches of that are in the values.
 
-It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused; a place
-goes on where it stood: with the pass after the last that was ended there, and out of a pass that was ended.
+It must never know a message other than Hello. Guarantee: nothing changes where a trainer is refused; a new
+process trains the pass after the last that its predecessor ended, and is not waited for in one that it ended.
 """
 
 from __future__ import annotations
@@ -181,12 +183,12 @@ class Arrivals:
             return
         trainer.owed = answered.pushes
         if not self.training.is_in_step:
-            self._go_on_without(trainer, hello, comes_back=comes_back)
+            self._go_on_out_of_step(trainer, hello, comes_back=comes_back)
         elif not comes_back and clocks.has_told(id):
             clocks.move(id, answered)
             self.unkept.add(id)
 
-    def _go_on_without(self, trainer: Trainer, hello: Hello, *, comes_back: bool) -> None:
+    def _go_on_out_of_step(self, trainer: Trainer, hello: Hello, *, comes_back: bool) -> None:
         """The same, where what the shard lacks is not sent again."""
         id, answered, clocks = trainer.id, hello.answered, self._clocks
         self._hear_of_passes(trainer, hello)

@@ -72,7 +72,8 @@ class Changes:
             table.add(by, changed.ids, self._now)
 
     def take(self, trainer: int, told: int) -> list[np.ndarray]:
-        """Per table the ids, ascending, of which the trainer is told now. It has been ``told`` so often."""
+        """Per table the ids, ascending, of which the trainer is told now. ``told``: how many portions it has
+        received: the last one is told again if that is not among them."""
         if told == self._told[trainer]:
             self._at[trainer] = self._next[trainer]
         self._told[trainer] = told + 1
@@ -104,8 +105,9 @@ class Changes:
 
 
 class _Telling(NamedTuple):
-    """A point in one: of what was changed ``after`` a push, and no later than ``until`` one where it is not
-    told again, everything before this place of this table is told."""
+    """How far a trainer was told of the rows that were changed after push number ``after``: of all in tables
+    before number ``table``, and in that one of those before ``place``. ``until``: the newest push when this
+    telling began; what is changed later is in the next one, too."""
 
     after: int = 0
     until: int = 0

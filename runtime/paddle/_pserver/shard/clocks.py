@@ -70,17 +70,17 @@ class Clocks:
         if number <= self.passes[trainer]:
             self.next_pass[trainer] = max(self.next_pass[trainer], pass_id + 1)
             return False
-        self._past(trainer, number, pass_id)
+        self._end(trainer, number, pass_id)
         return True
 
     def leave_pass(self, trainer: int, number: int, pass_id: int) -> None:
         """The same out of step, where passes are known as the job counts them, whatever of them this shard
         has heard; also of one that is over, the trainer is answered."""
         if pass_id >= self.next_pass[trainer]:
-            self._past(trainer, number or self.passes[trainer] + 1, pass_id)
+            self._end(trainer, number or self.passes[trainer] + 1, pass_id)
         self.passes[trainer] = max(self.passes[trainer], number)
 
-    def _past(self, trainer: int, number: int, pass_id: int) -> None:
+    def _end(self, trainer: int, number: int, pass_id: int) -> None:
         self.passes[trainer], self.next_pass[trainer] = number, pass_id + 1
         self.lengths[trainer] = self.passed[trainer] + self.unsettled[trainer]
         self.unsettled[trainer] = self.passed[trainer] = 0

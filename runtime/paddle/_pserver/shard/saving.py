@@ -1,21 +1,23 @@
 """Saving: when a shard's state is cut to be written, and who waits until it lasts.
 
 1.  A cut is due at every version that ``period`` divides, so that all shards of a synchronous job are cut at
-    the same versions; where trainers are not in step, also ``interval_s`` after the last one. In step a shard
-    for which that is over says so in its answers, and a trainer that hears it names the version of its next
-    push to all shards: then it is due there.
-2.  Whoever asks gets a cut of its own time: one that is being written when it asks is too old. Not to a
-    trainer that asks to have its words last (its journal is full), where the cut holds all of them.
-3.  One cut is written at a time. One that is due meanwhile is left out; one that is asked for waits.
-4.  One that cannot be written is told, and answered to those who asked as one that could: training goes on,
-    and what lasts is what lasted before.
-5.  Every cut has a cause, which is told and counted: what asked first, else what was due.
-6.  A cut that somebody wants of one version is held first, and written when told so (demand.py): then it is
-    the one of rule 3, and serves nobody else. While it is expected none is begun that is only due.
-7.  In step the cuts of rule 1 are those from which all shards can go on together. None is due while a shard
-    lacks the last one, for it is still being written there, or could not be: trainers hear so from that
-    shard, and tell all. Where it could not be that shard tries again, alone, when the next would be due.
-8.  Who waits for one on a connection is told so every ``WORD_S``, however long a disk takes.
+    the same versions; where trainers are not in step, also ``interval_s`` after the last one. In step clocks
+    would cut shards at different versions: so a shard whose interval has passed says that in its answers
+    (``Answer.wants_cut``), a trainer that hears it marks its next push to all shards (``Push.cut``), and the
+    cut is due at the step of that push.
+2.  Whoever asks for a cut gets one that is made after it asked: one that is being written by then is too old.
+    But a trainer whose journal is full is served by that one, if it holds all that the trainer has told.
+3.  One cut is written at a time. One that is due meanwhile is skipped; one that is asked for waits.
+4.  A cut that cannot be written is logged, and whoever asked for it is called all the same, and told that it
+    failed (``Then``): mostly training continues, with the snapshots that were there before.
+5.  Every cut has a cause, which is logged and counted: what asked first, else what was due.
+6.  A cut on demand is of a given version and held in memory first, and written when the shard is told to
+    (demand.py). Then it is the one of rule 3, and serves nobody else. While one is expected no cut begins
+    that is only due.
+7.  In step shards can continue together only from cuts of one version that all of them have (rule 1). So none
+    is due while a shard lacks the last one, because it still writes it, or failed to: trainers hear that from
+    the shard and tell all (``lacking``). A shard that failed tries again, alone, when the next would be due.
+8.  Who waits for a cut on a connection hears that every ``WORD_S``, however long a disk takes.
 
 It must never know a disk. Without options nothing is ever due, and nobody waits.
 """

@@ -10,10 +10,10 @@ in order of arrival.
     answered then (beginning.py).
 3.  A trainer asks one thing at a time; parts of a gradient may come before its push (deposit.py), and are not
     answered. What it asks of a shard that is ready is training's (training.py): a push is answered when its
-    step has been applied or discarded (modes);
-4.  one that was admitted before is answered again and not applied again (clocks.py), also on another
-    connection: a trainer whose connection broke may come back (roster.py);
-5.  ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
+    step has been applied or discarded (modes).
+4.  A push that was admitted before is answered again and not applied again (clocks.py), also on another
+    connection: a trainer whose connection broke may come back (roster.py).
+5.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
     waits for one that has (roster.py).
 6.  A trainer that says goodbye is waited for no more. One that says it failed breaks the job at once, unless
     it had not declared yet: then it was never there (unstarted.py).
@@ -27,8 +27,8 @@ in order of arrival.
     may be computing a long test; one whose machine is gone is found by TCP (link.py), and is lost then.
     A shard has done well unless the job broke, or a trainer is missing that owes a gradient.
 10. Where snapshots are kept, training begins once the initial values last; a trainer that says goodbye hears
-    that all it told lasts (parting.py). Who is no trainer may want one (demand.py), and can do nothing else.
-    A restored one goes on (arrival.py), also in a new job (resuming.py).
+    that all it told lasts (parting.py). Somebody who is no trainer may ask for one (demand.py), and for
+    nothing else. A restored shard goes on (arrival.py), also in a new job (resuming.py).
 
 A shard has first no model, then a Model, then its Training; it knows who speaks and why a job ends. It must
 never know a gradient, a socket, bytes or a wall clock: ``now`` is seconds on any clock that does not run
@@ -251,7 +251,8 @@ class Shard:
         if goes_on and known and (self.ready or id != 0):
             self._sparing.hear(known[0], how)
         else:
-            self._break(how + ", before it had given the initial values" * goes_on, *known)
+            why = f"{how}, before it had given the initial values" if goes_on else how
+            self._break(why, *known)
             self._conclude()
         return self._done()
 

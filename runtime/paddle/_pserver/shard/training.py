@@ -5,13 +5,14 @@
 2.  A push that was admitted before is answered again, then too, and not applied again (clocks.py); so is the
     end of a pass. Nothing is answered that is not asked on the connection that there is now.
 3.  Rows are given as they are when they are asked for; to a trainer that knows of steps that a restored shard
-    lacks, only once it has sent them again. Rows that were read catch up then: a read that the shard has not
-    made is made again, and no other, so that they do so in the same portions.
+    lacks, only once it has sent them again. A row that is read makes up for its idle steps, and in how many
+    portions it does so changes the last bits. So a restored shard repeats the reads that it lacks, from the
+    trainers' journals, and no others.
 4.  A day of open tables ends with the step, or the end of a pass, with which that was told: in the order
     that steps have, so that it is the same day for all trainers.
 5.  Ending a pass is answered when all trainers in it have ended it, to all with the same dense values; nobody
-    waits for one that has (roster.py). Out of step one that is over already, as another has said who had
-    heard so, is answered at once: the trainer is still in the one that came after.
+    waits for one that has (roster.py). Out of step a pass may be known to be over already (arrival.py, rule
+    5): then it is answered at once, and the trainer stays in the pass that came after.
 6.  A push that is announced is told to come when it may (turns.py); one that was admitted before needs not.
 
 It must never know a session, or why a job ends. Guarantee: whatever has become possible has happened when a

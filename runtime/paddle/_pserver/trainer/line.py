@@ -63,7 +63,7 @@ _LOOK_S, _RETRY_S = 0.5, 0.2
 
 
 class Line:
-    """See the module's text. ``connect`` makes a client that is not connected yet."""
+    """See the module's text. ``make`` gives a client that is not connected yet."""
 
     def __init__(
         self, make: Callable[[], Client], greeting: Greeting, notice: Notice, patience: Patience
