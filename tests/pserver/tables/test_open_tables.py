@@ -32,7 +32,7 @@ from paddle._pserver.shard.inlet import Inlet
 from paddle._pserver.tables.gradient import Gradient, Rows
 from paddle._pserver.trainer.local import LocalExchange
 from paddle._pserver.trainer.remote import RemoteExchange
-from paddle._pserver.trainer.remote_shards import SparseShard
+from paddle._pserver.trainer.sparse_shard import SparseShard
 
 from ..conftest import Start
 from ..talk import Fails, Talk
@@ -185,7 +185,7 @@ def test_a_test_makes_no_rows_and_counts_nothing() -> None:
 
 
 def test_an_export_of_many_rows_comes_in_parts(start_pservers: Start, monkeypatch: Any) -> None:
-    monkeypatch.setattr("paddle._pserver.trainer.remote_shards.rows_at_once", lambda width: 7)
+    monkeypatch.setattr("paddle._pserver.trainer.sparse_shard.rows_at_once", lambda width: 7)
     ids = np.arange(1000) * 12345
 
     def run(exchange: RemoteExchange) -> Any:

@@ -23,7 +23,8 @@ from paddle._pserver.protocol.landing import Landing
 from paddle._pserver.protocol.messages import Answer, Push
 from paddle._pserver.protocol.wire import WireSpec
 from paddle._pserver.trainer.courier import Apart, Courier, Here
-from paddle._pserver.trainer.remote_shards import Arrays, DenseShard
+from paddle._pserver.trainer.dense_shard import DenseShard
+from paddle._pserver.trainer.given import Arrays
 
 APART_BYTES = 1 << 18
 """A shard with less than this of the parameters is dealt with by whoever asks it."""

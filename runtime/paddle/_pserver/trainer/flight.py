@@ -17,8 +17,9 @@ from paddle._pserver.errors import told
 from paddle._pserver.protocol.encoding import Coded, CodedRows
 from paddle._pserver.protocol.messages import Answer, Push
 from paddle._pserver.trainer.delivery import Delivery
-from paddle._pserver.trainer.remote_shards import DenseShard, SparseShard
+from paddle._pserver.trainer.dense_shard import DenseShard
 from paddle._pserver.trainer.sieve import Sieve
+from paddle._pserver.trainer.sparse_shard import SparseShard
 
 
 class Flight:

@@ -17,6 +17,7 @@ from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows, ascends, each_once
 from paddle._engine.rules import rule
 
+Arrays = Mapping[str, np.ndarray]
 Gradients = Mapping[str, np.ndarray | SparseRows]
 _FLOAT32 = np.dtype(np.float32)
 _MOST = 1 << 62

@@ -37,6 +37,7 @@ from paddle._pserver.trainer import given, past_told
 from paddle._pserver.trainer.account import Account
 from paddle._pserver.trainer.agreement import agreed, check_versions
 from paddle._pserver.trainer.client import Client, Notice
+from paddle._pserver.trainer.dense_shard import DenseShard
 from paddle._pserver.trainer.flight import Flight
 from paddle._pserver.trainer.greeting import Greeting, Place
 from paddle._pserver.trainer.handed import Handed
@@ -46,8 +47,8 @@ from paddle._pserver.trainer.meantime import loading
 from paddle._pserver.trainer.meeting import meet
 from paddle._pserver.trainer.places import Where, places_of
 from paddle._pserver.trainer.question import Patience
-from paddle._pserver.trainer.remote_shards import Arrays, DenseShard, SparseShard
 from paddle._pserver.trainer.sieve import Sieve
+from paddle._pserver.trainer.sparse_shard import SparseShard
 from paddle._pserver.trust.tls import read_trust
 from paddle._pserver.trust.token_file import token_of
 from paddle._streams import complain
@@ -204,7 +205,7 @@ class RemoteExchange:
         self._flight.settle_sparse()
         self._bring(Sieve(wanted))
 
-    def _bring(self, wanted: Sieve, into: Arrays | None = None, *, peeks: bool = False) -> None:
+    def _bring(self, wanted: Sieve, into: given.Arrays | None = None, *, peeks: bool = False) -> None:
         for shard in self._sparse:
             shard.ask_rows(wanted, peeks=peeks)
         for shard in self._sparse:
@@ -307,9 +308,8 @@ class RemoteExchange:
 
     def export(self, name: str) -> SparseRows:
         """See Exchange."""
-        return TableRows.concatenate(
-            [TableRows.none(given.open_table(name, self._parameters).shape[1]), *self._rows(name, ())]
-        ).sorted()
+        none = TableRows.none(given.open_table(name, self._parameters).shape[1])
+        return TableRows.concatenate([none, *self._rows(name, ())]).sorted()
 
     def _rows(self, name: str, slots: Sequence[str]) -> Iterator[TableRows]:
         self.settle()
