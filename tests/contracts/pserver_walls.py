@@ -27,6 +27,7 @@ PSERVER = (
     Row("_pserver.{options, watcher}"),
     # What trainers and shards say to each other.
     Row("_pserver.protocol.{__init__, landing, portion}"),
+    Row("_pserver.protocol.paths", "_pserver.options"),
     Row("_pserver.protocol.announcing", theirs="msgspec"),
     Row("_pserver.protocol.ahead", theirs="threading"),  # a lock
     Row("_pserver.protocol.link", theirs="errno os select socket"),
@@ -50,7 +51,7 @@ PSERVER = (
     ),
     Row(
         "_pserver.trust.handshake",
-        "_pserver.errors _pserver.protocol.link _pserver.trust.{auth, nearby, tls_socket}",
+        "_pserver.errors _pserver.protocol.paths _pserver.trust.{auth, nearby, tls_socket}",
         "secrets socket time",
     ),
     # Memory, some of which both sides see.
@@ -181,13 +182,13 @@ PSERVER = (
         "_pserver.trainer",
         f"_pserver.trainer {TOKENS} {WIRE} {EXCHANGE} _streams _visible _pserver.trust.nearby "
         "_pserver.memory.{gradient_room, shown} "
-        "_pserver.protocol.{ahead, encoding, landing, link, rounded, vigil}",
+        "_pserver.protocol.{ahead, encoding, landing, link, paths, rounded, vigil}",
         "msgspec numpy os secrets socket ssl threading time",
     ),
     Row("_pserver.trainer.meeting", "_pserver.{errors, trainer.deadline, trainer.line}", "queue threading"),
     Row("_pserver.trainer.local", f"{SHARD} {WIRE} {EXCHANGE} _pserver.trainer.given", "numpy"),
     Row("_pserver.trainer.merging", EXCHANGE, "numpy"),
-    Row("_pserver.trainer.places", "_engine.errors _pserver.protocol.link"),
+    Row("_pserver.trainer.places", "_engine.errors _pserver.protocol.paths"),
     Row("_pserver.trainer.center", "_engine.{exchange, rows}"),
     Row(
         "_pserver.trainer.local_updates",
@@ -248,7 +249,7 @@ PSERVER = (
     Row("_pserver.service.report_page", SIGHT, "html"),
     Row(
         "_pserver.service.application",
-        f"{SIGHT} _pserver.options _pserver.protocol.link _pserver.trust.auth "
+        f"{SIGHT} _pserver.options _pserver.protocol.paths _pserver.trust.auth "
         "_pserver.service.{door, hub, metrics, report_page}",
         "aiohttp ipaddress msgspec",
     ),
@@ -285,7 +286,7 @@ PSERVER = (
     Row(
         "_pserver.service.endpoint",
         "_pserver.{errors, options, watcher} _visible _pserver.memory.claims "
-        "_pserver.protocol.{link, messages} "
+        "_pserver.protocol.{messages, paths} "
         "_pserver.service.{application, ear, foundation, hub, orders, ports} "
         "_pserver.shard.{ending, roster} _pserver.trust.{auth, nearby, tls}",
         "asyncio pathlib secrets signal socket threading",

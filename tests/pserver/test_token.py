@@ -17,7 +17,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from paddle._engine.exchange import Exchange
 from paddle._pserver.errors import BadTokenFile, NotAuthorized, ProtocolMismatch, ShardUnreachable
-from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
+from paddle._pserver.protocol.paths import SESSION_PATH, UPGRADE
 from paddle._pserver.service import door
 from paddle._pserver.trust.auth import Gate, Prover, Token, place_of
 from paddle._pserver.trust.token_file import read_token

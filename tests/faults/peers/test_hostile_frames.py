@@ -20,8 +20,8 @@ from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.protocol import framing
 from paddle._pserver.protocol.framing import FrameReader
-from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
 from paddle._pserver.protocol.messages import PROTOCOL, Declare, Failure, Hello, decode
+from paddle._pserver.protocol.paths import SESSION_PATH, UPGRADE
 from paddle._pserver.service.session import FIRST_MESSAGE
 from tests.faults.peers.lone_pserver import Server, server
 from tests.marks import on_demand

@@ -21,8 +21,8 @@ import pytest
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._pserver.errors import NotAuthorized
-from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
 from paddle._pserver.protocol.messages import PROTOCOL, Declare, Hello, Push, Seed
+from paddle._pserver.protocol.paths import SESSION_PATH, UPGRADE
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import BURST, REASONS, REFILL_PER_S, SCHEME, Prover, Token, place_of
 from tests.cluster.by_hand import trainer

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
+from paddle._pserver.protocol.paths import SESSION_PATH, UPGRADE
 from paddle._pserver.service import lobby
 from paddle._pserver.service.refusals import Refusals
 from paddle._pserver.trust.auth import Token

@@ -26,7 +26,6 @@ from paddle._pserver.errors import (
     TrainerLost,
 )
 from paddle._pserver.protocol.framing import pieces
-from paddle._pserver.protocol.link import UPGRADE
 from paddle._pserver.protocol.messages import (
     PROTOCOL,
     Answer,
@@ -39,6 +38,7 @@ from paddle._pserver.protocol.messages import (
     encode,
     failure,
 )
+from paddle._pserver.protocol.paths import UPGRADE
 from paddle._pserver.service.ports import listen
 from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.deadline import Deadline

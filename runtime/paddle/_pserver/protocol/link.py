@@ -16,18 +16,6 @@ import struct
 from collections.abc import Callable
 from typing import Protocol
 
-UPGRADE = "paddle-pserver/1"
-SESSION_PATH = "/v1/session"
-MOST_GROUPS = 4
-"""How many groups of parameters, each with a rule of its own, a port can serve that serves both kinds."""
-
-
-def door(kind: str, group: int = 0) -> str:
-    """What stands before all paths of a shard, where one port serves one of either kind for each group."""
-    own = f"/{group}" if group else ""
-    return f"{own}/sparse" if kind == "sparse" else own
-
-
 _TIME = struct.Struct("@ll")  # seconds and microseconds
 _BUFFER_BYTES = 1 << 20
 _DEAD_AFTER_S = 60

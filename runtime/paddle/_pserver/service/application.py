@@ -22,7 +22,7 @@ import msgspec
 from aiohttp import web
 
 from paddle._pserver.options import Role
-from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
+from paddle._pserver.protocol.paths import SESSION_PATH, UPGRADE
 from paddle._pserver.service import door, metrics, report_page
 from paddle._pserver.service.hub import Hub
 from paddle._pserver.service.report import Report

@@ -34,8 +34,8 @@ from typing import Any
 from paddle._pserver.errors import JobFailed
 from paddle._pserver.memory.claims import Claims
 from paddle._pserver.options import Role, SnapshotOptions
-from paddle._pserver.protocol.link import MOST_GROUPS, door
 from paddle._pserver.protocol.messages import Fallen
+from paddle._pserver.protocol.paths import MOST_GROUPS, prefix
 from paddle._pserver.service.application import application
 from paddle._pserver.service.ear import Ear
 from paddle._pserver.service.foundation import Foundation, loop
@@ -154,7 +154,7 @@ class _Served:
         gate = self._ground.gate
         app = application(self._hubs[first], links=self._links(first), gate=gate)
         for key in others:
-            app.add_subapp(door(*key), application(self._hubs[key], links=self._links(key), gate=gate))
+            app.add_subapp(prefix(*key), application(self._hubs[key], links=self._links(key), gate=gate))
         async with self._ground.open(app, listeners, name, options.trainers):
             self._heed_signals()
             self._ear.listen()
@@ -170,7 +170,7 @@ class _Served:
         shown = keys if own in keys else [*keys, own]
         names = [f"{role} {self._where}{f' ({group})' * bool(group)}" for role, group in shown]
         return [
-            (name, "" if key == own else f"{door(*key)}/") for key, name in zip(shown, names, strict=True)
+            (name, "" if key == own else f"{prefix(*key)}/") for key, name in zip(shown, names, strict=True)
         ]
 
     def _heed_signals(self) -> None:

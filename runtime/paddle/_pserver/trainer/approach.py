@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from paddle._pserver.errors import GARBLED, PserverError, nobody_listens
 from paddle._pserver.protocol import link
+from paddle._pserver.protocol.paths import SESSION_PATH
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trust import handshake, nearby
 from paddle._pserver.trust.auth import Token
@@ -45,7 +46,7 @@ class Arrived(NamedTuple):
 
 class Approach:
     """See the module's text. ``what``: the shard, for people; ``token``: the job's; ``trust``: whose
-    certificates are good, where TCP is encrypted; ``path``: of the shard's door.
+    certificates are good, where TCP is encrypted; ``path``: of its sessions.
 
     What failed is kept without the way that it went, by which it would know the call that keeps it, and all
     that this has: a connection, too, that is there at last."""
@@ -57,7 +58,7 @@ class Approach:
         token: Token | None,
         trust: ssl.SSLContext | None,
         notice: Callable[[str], None],
-        path: str = link.SESSION_PATH,
+        path: str = SESSION_PATH,
     ) -> None:
         self._path = path
         self._address, self._what, self._token, self._trust = address, what, token, trust

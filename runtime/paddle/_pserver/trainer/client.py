@@ -50,6 +50,7 @@ from paddle._pserver.protocol.messages import (
     Waiting,
     encode,
 )
+from paddle._pserver.protocol.paths import SESSION_PATH
 from paddle._pserver.protocol.vigil import Vigil
 from paddle._pserver.trainer.approach import Approach
 from paddle._pserver.trainer.deadline import Deadline
@@ -87,7 +88,7 @@ class Client:
         notice: Notice,
         token: Token | None = None,
         trust: ssl.SSLContext | None = None,
-        path: str = link.SESSION_PATH,
+        path: str = SESSION_PATH,
     ) -> None:
         self.what = f"{what} at {host}:{port}"
         self._address = (host, port)

@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from paddle._engine.errors import ExchangeError
-from paddle._pserver.protocol.link import MOST_GROUPS, SESSION_PATH, door
+from paddle._pserver.protocol.paths import MOST_GROUPS, SESSION_PATH, prefix
 
 _HIGHEST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A shard's ``host`` and ``port``, and the ``path`` of its door there."""
+    """A shard's ``host`` and ``port``, and the ``path`` of its sessions there."""
 
     host: str
     port: int
@@ -73,8 +73,8 @@ def at_endpoints(endpoints: Sequence[str], group: int = 0) -> Places:
             "keeps one part of the parameters, so each is named once"
         )
     return Places(
-        tuple(Where(host, port, door("dense", group) + SESSION_PATH) for host, port in parsed),
-        tuple(Where(host, port, door("sparse", group) + SESSION_PATH) for host, port in parsed),
+        tuple(Where(host, port, prefix("dense", group) + SESSION_PATH) for host, port in parsed),
+        tuple(Where(host, port, prefix("sparse", group) + SESSION_PATH) for host, port in parsed),
         are_endpoints=True,
     )
 

@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 
 from paddle._pserver.errors import NotAuthorized, ProtocolMismatch, TlsMismatch
-from paddle._pserver.protocol.link import SESSION_PATH, UPGRADE
+from paddle._pserver.protocol.paths import SESSION_PATH, UPGRADE
 from paddle._pserver.trust import nearby
 from paddle._pserver.trust.auth import Prover, Token, place_of
 from paddle._pserver.trust.tls_socket import TlsSocket
@@ -56,7 +56,7 @@ def upgrade(
     deadline: float,
     path: str = SESSION_PATH,
 ) -> None:
-    """Make a session of a connection to ``host``. ``what``: the pserver, for people; ``path``: its door."""
+    """Make a session of a connection to ``host``. ``what``: it, for people; ``path``: of its sessions."""
     address, port = nearby.place(sock.getpeername())
     line = f"GET {path} HTTP/1.1\r\n"
     asked_of = f"{line}Host: {f'[{host}]' if ':' in host else host}:{port}\r\n"
