@@ -36,16 +36,14 @@ def snapshot(arguments: Sequence[str]) -> int:
     check_ports(values["port"], values["ports_num"], values["ports_num_for_sparse"])
     from paddle._pserver.errors import PserverError
     from paddle._pserver.trainer import consistent_cut
+    from paddle._pserver.trainer.places import on_hosts
 
-    places = consistent_cut.Places(
-        pservers=values["pservers"],
-        port=values["port"],
-        ports_num=values["ports_num"],
-        ports_num_for_sparse=values["ports_num_for_sparse"],
-        **files({name: values[name] for name in ("token_file", "tls_ca")}, os.environ),
-    )
+    ports = values["port"], values["ports_num"], values["ports_num_for_sparse"]
+    own = files({name: values[name] for name in ("token_file", "tls_ca")}, os.environ)
     try:
-        kept = consistent_cut.take(places, values["connect_timeout"], _tell)
+        kept = consistent_cut.take(
+            on_hosts(values["pservers"], *ports), values["connect_timeout"], _tell, **own
+        )
     except PserverError as error:
         _tell(str(error))
         return error.exit_status

@@ -201,7 +201,7 @@ PSERVER = (
     ),
     Row(
         "_pserver.trainer.consistent_cut",
-        f"{WIRE} _pserver.trainer.{{client, deadline}} _pserver.trust.{{tls, token_file}}",
+        f"{WIRE} _pserver.trainer.{{client, deadline, places}} _pserver.trust.{{tls, token_file}}",
         "time",
     ),
     Row(

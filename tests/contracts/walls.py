@@ -33,7 +33,7 @@ TABLE = (
     Row(
         "_online",
         "_streams _visible _launch.{arguments, environ, flags, manual} "
-        "_pserver.errors _pserver.trainer.consistent_cut",
+        "_pserver.errors _pserver.trainer.{consistent_cut, places}",
         "os sys",
     ),
     Row(

@@ -19,6 +19,7 @@ from paddle._launch.agent.processes import look_up
 from paddle._pserver.errors import PserverError
 from paddle._pserver.snapshots import offline
 from paddle._pserver.trainer import consistent_cut
+from paddle._pserver.trainer.places import on_hosts
 from paddle.v2.parameters import Parameters
 from tests.cluster.by_hand import RUNTIME
 from tests.pserver.test_equality import assert_same, locally, trainer, update
@@ -32,13 +33,8 @@ RARELY = "--snapshot_period=1000000"
 MANY = 1 << 40  # steps: more than any test waits for
 
 
-def places(job: Job, **changes: Any) -> consistent_cut.Places:
-    known = {"pservers": ["127.0.0.1"], "port": job.port, "ports_num": 2, "ports_num_for_sparse": 1}
-    return consistent_cut.Places(**{**known, **changes})
-
-
-def taken(job: Job, **changes: Any) -> list[consistent_cut.Kept]:
-    return consistent_cut.take(places(job, **changes), PATIENCE_S, lambda text: None)
+def taken(job: Job) -> list[consistent_cut.Kept]:
+    return consistent_cut.take(on_hosts(["127.0.0.1"], job.port, 2, 1), PATIENCE_S, lambda text: None)
 
 
 @contextlib.contextmanager

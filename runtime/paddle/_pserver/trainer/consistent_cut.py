@@ -23,32 +23,11 @@ from paddle._pserver.options import Role
 from paddle._pserver.protocol.messages import Held, Hold, Keep
 from paddle._pserver.trainer.client import Client
 from paddle._pserver.trainer.deadline import Deadline
+from paddle._pserver.trainer.places import Places, Where
 from paddle._pserver.trust.tls import read_trust
 from paddle._pserver.trust.token_file import token_of
 
 _PAUSE_S = 0.1  # before shards that are writing are asked again
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """Where the shards are, as trainers are told it, and what proves who asks and who answers."""
-
-    pservers: Sequence[str]
-    port: int
-    ports_num: int
-    ports_num_for_sparse: int
-    token_file: str = ""
-    tls_ca: str = ""
-
-    @property
-    def shards(self) -> list[tuple[Role, str, int]]:
-        """Role, host and port of each, in the order of their numbers."""
-        sparse = range(self.port + self.ports_num, self.port + self.ports_num + self.ports_num_for_sparse)
-        dense = range(self.port, self.port + self.ports_num)
-        return [
-            *(("dense", host, port) for host in self.pservers for port in dense),
-            *(("sparse", host, port) for host in self.pservers for port in sparse),
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +39,31 @@ class Kept:
     folder: str
 
 
-def take(places: Places, timeout_s: float, notice: Callable[[str], None]) -> list[Kept]:
+def take(
+    places: Places,
+    timeout_s: float,
+    notice: Callable[[str], None],
+    token_file: str = "",
+    tls_ca: str = "",
+) -> list[Kept]:
     """Have a snapshot of every shard that lasts. ``timeout_s``: how long a shard may say nothing, and how
-    long it may take until all hold theirs; writing takes what it takes.
+    long it may take until all hold theirs; writing takes what it takes. ``token_file``, ``tls_ca``: as
+    trainers are told.
 
     Raises PserverError.
     """
-    token = token_of(places.token_file, notice)
-    trust = read_trust(places.tls_ca) if places.tls_ca else None
+    token = token_of(token_file, notice)
+    trust = read_trust(tls_ca) if tls_ca else None
+    shards: list[tuple[Role, Where]] = [
+        *(("dense", place) for place in places.dense),
+        *(("sparse", place) for place in places.sparse),
+    ]
     with ExitStack() as stack:
         clients: list[Client] = []
-        for role, host, port in places.shards:
+        for role, place in shards:
             client = Client(
-                host,
-                port,
+                place.host,
+                place.port,
                 f"{role} shard",
                 call_timeout_s=timeout_s,
                 notice=notice,
@@ -84,7 +74,7 @@ def take(places: Places, timeout_s: float, notice: Callable[[str], None]) -> lis
             client.connect(Deadline(timeout_s), insists=False)
             clients.append(client)
         cut = ConsistentCut(clients)
-        cut.check(places)
+        cut.check([role for role, _ in shards])
         held = cut.hold(time.monotonic() + timeout_s)
         return cut.keep(held)
 
@@ -95,9 +85,9 @@ class ConsistentCut:
     def __init__(self, clients: Sequence[Client]) -> None:
         self._clients = list(clients)
 
-    def check(self, places: Places) -> None:
-        """Raise NoSnapshot where these are not all shards of a job: a part of it is no snapshot."""
-        roles = [role for role, _, _ in places.shards]
+    def check(self, roles: Sequence[Role]) -> None:
+        """Raise NoSnapshot where these, of such ``roles``, are not all shards of a job: a part of it is no
+        snapshot."""
         given = {role: roles.count(role) for role in roles}
         numbers = {role: iter(range(count)) for role, count in given.items()}
         seen = self._ask(Hold())
