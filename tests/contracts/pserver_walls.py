@@ -67,6 +67,7 @@ PSERVER = (
     Row("_pserver.memory.gradient_room", f"{EXCHANGE} _pserver.memory.region", "numpy"),
     # Values, and the state of their rules.
     Row("_pserver.tables.{__init__, gradient}", theirs="numpy"),
+    Row("_pserver.tables.readers"),
     Row("_pserver.tables.slots", f"{EXCHANGE} _pserver.tables.streamed", "numpy"),
     Row(
         "_pserver.tables.blocks",
@@ -84,7 +85,7 @@ PSERVER = (
     Row("_pserver.tables.asked_rows", "_pserver.tables.{gradient, summed_rows}", "numpy"),
     Row("_pserver.tables.cut_room"),
     Row("_pserver.tables.frozen", "_pserver.memory.pages _pserver.tables.{cut_room, streamed}", "numpy"),
-    Row("_pserver.tables.live", "_pserver.tables.{cut_room, frozen, streamed}", "numpy"),
+    Row("_pserver.tables.live", "_pserver.tables.{cut_room, frozen, readers, streamed}", "numpy"),
     Row("_pserver.tables.frozen_table", "_pserver.tables.{cut_room, frozen, hash_index, streamed}", "numpy"),
     Row(
         "_pserver.tables.sparse_table",
@@ -93,8 +94,8 @@ PSERVER = (
     ),
     Row(
         "_pserver.tables.packed_table",
-        f"{WIRE} {EXCHANGE} _pserver.tables.{{cut_room, frozen, gradient, live, scratch, slots, streamed}} "
-        "_pserver.tables.summed_rows",
+        f"{WIRE} {EXCHANGE} _pserver.tables.{{cut_room, frozen, gradient, live, readers, scratch, slots}} "
+        "_pserver.tables.{streamed, summed_rows}",
         "numpy",
     ),
     Row(
@@ -106,7 +107,7 @@ PSERVER = (
         "_pserver.tables.hash_table",
         f"{WIRE} {EXCHANGE} _engine.kernels.interleaved "
         "_pserver.memory.pages _pserver.tables.{asked_rows, cut_room} "
-        "_pserver.tables.{frozen, frozen_table, gradient, hash_index, slots, streamed} "
+        "_pserver.tables.{frozen_table, gradient, hash_index, readers, slots, streamed} "
         "_pserver.tables.{table_room, table_state}",
         "numpy",
     ),

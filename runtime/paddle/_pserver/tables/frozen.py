@@ -15,8 +15,6 @@ takes as long as the piece is long. Memory: ``PLACE_BYTES`` a row, and the rows 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Generic, TypeVar
-from weakref import ref
 
 import numpy as np
 
@@ -28,8 +26,6 @@ PIECE_BYTES = 1 << 20
 WORTH_BYTES = 16 << 20
 """Tables that have less are copied at once: that takes no longer than a step."""
 PLACE_BYTES = 4
-
-Read = TypeVar("Read")
 
 _EVERY = slice(None)
 _LOOKED_AT_ONCE = 1 << 16
@@ -126,24 +122,3 @@ def portions(rows: int, like: np.ndarray) -> Iterator[slice]:
     most = max(1, PIECE_BYTES // max(1, row_bytes))
     for begin in range(0, rows, most):
         yield slice(begin, min(rows, begin + most))
-
-
-class Readers(Generic[Read]):
-    """Those who still read a table as it was, for as long as somebody has them.
-
-    Whoever gives one up may be another thread: all that changes this is one step of the interpreter.
-    """
-
-    def __init__(self) -> None:
-        self.known: dict[int, ref[Read]] = {}  # empty: nobody reads
-
-    def add(self, frozen: Read) -> None:
-        """One more."""
-        key, known = id(frozen), self.known  # nobody else has this number before it is forgotten
-        known[key] = ref(frozen, lambda _: known.pop(key, None))
-
-    def now(self) -> Sequence[Read]:
-        """All that there are; next to always none."""
-        if not self.known:
-            return ()
-        return [frozen for each in list(self.known.values()) if (frozen := each()) is not None]

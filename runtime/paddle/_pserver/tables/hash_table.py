@@ -39,10 +39,10 @@ from paddle._pserver.memory.pages import Pages
 from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.tables.asked_rows import AskedRows, Brought
 from paddle._pserver.tables.cut_room import CutRoom
-from paddle._pserver.tables.frozen import Readers
 from paddle._pserver.tables.frozen_table import FrozenTable
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.hash_index import ABSENT, MAX_MARK, HashIndex
+from paddle._pserver.tables.readers import Readers
 from paddle._pserver.tables.slots import how, slots_of
 from paddle._pserver.tables.streamed import Array
 from paddle._pserver.tables.table_room import TableRoom

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from paddle._pserver.tables.cut_room import CutRoom
-from paddle._pserver.tables.frozen import Readers, portions
+from paddle._pserver.tables.frozen import portions
+from paddle._pserver.tables.readers import Readers
 from paddle._pserver.tables.streamed import Array, Streamed
 
 _WHY = "values changed before they were written, and there was no room for a copy of them (--snapshot_memory)"

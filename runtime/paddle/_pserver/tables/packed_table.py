@@ -16,9 +16,10 @@ from paddle._engine.rates import Rates
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.tables.cut_room import CutRoom
-from paddle._pserver.tables.frozen import Frozen, Readers
+from paddle._pserver.tables.frozen import Frozen
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.live import Live, Lives
+from paddle._pserver.tables.readers import Readers
 from paddle._pserver.tables.scratch import Scratch
 from paddle._pserver.tables.slots import fill, how, slots_of
 from paddle._pserver.tables.streamed import Array, whole
@@ -162,7 +163,10 @@ class PackedTable:
     def _spare(self, local: np.ndarray | None) -> None:
         """These rows are about to change; all if None."""
         for frozen in self._frozen.now():
-            frozen.spare_all() if local is None else frozen.spare(local)
+            if local is None:
+                frozen.spare_all()
+            else:
+                frozen.spare(local)
 
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
         """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
