@@ -122,7 +122,7 @@ WITH_OPEN = (ParameterSpec(name="w", shape=(3, 5)), OPEN_TABLE)
 def test_an_open_table_is_written_by_its_ids(
     tmp_path: Path, rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.snapshots.exporting.rows_at_once", lambda width: 4)
+    monkeypatch.setattr("paddle._pserver.snapshots.exporting.rows_in_a_piece", lambda width: 4)
     old = cluster(WITH_OPEN, update(rule), 1, 3)
     train_open(old, range(1, 8))
     kept(tmp_path / "old", old, 7, model=WITH_OPEN)

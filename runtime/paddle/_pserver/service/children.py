@@ -101,8 +101,11 @@ class Children:
         """Until all children have ended; ``on_ready()`` is called once all of them serve."""
         with _signals() as signals:
             while self._names or self._due:
-                watched = [signals, *[self._ready_out] * bool(self._unready)]
-                watched += [] if self._news is None else [self._news]
+                watched = [signals]
+                if self._unready:
+                    watched.append(self._ready_out)
+                if self._news is not None:
+                    watched.append(self._news)
                 patience = max(0.0, min(60.0, min([self._kill_at, *self._due.values()]) - time.monotonic()))
                 readable, _, _ = select.select(watched, [], [], patience)
                 if self._ready_out in readable:

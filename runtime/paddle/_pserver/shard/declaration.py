@@ -130,15 +130,15 @@ def check_size(
     return need
 
 
-def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], trainers: int) -> int:
-    """The arrays of a shard, and room for so many dense gradients, one of every trainer or fewer. Gradient
-    rows come on top: they are as many as a batch touches. So do rows of open tables, once they are made
-    (table_room.py)."""
-    copies = trainers + (
-        not update.mode.is_in_step
-    )  # the values that end a pass, where they change meanwhile
-    if update.mode.compensates:
-        copies += compensation.copies(trainers)
+def need_bytes(update: UpdateSpec, layout: DenseLayout, ranges: tuple[RowRange, ...], gradients: int) -> int:
+    """The arrays of a shard, and room for so many dense ``gradients``: one of every trainer, or fewer where
+    they take turns. Gradient rows come on top: they are as many as a batch touches. So do rows of open
+    tables, once they are made (table_room.py)."""
+    copies = gradients
+    if not update.mode.is_in_step:
+        copies += 1  # the values that end a pass, which change meanwhile
+    if update.mode.compensates:  # never where gradients take turns
+        copies += compensation.copies(gradients)
     need = 4 * layout.size * copies
     for segment in layout.segments:
         need += 4 * segment.size * _arrays(segment.parameter, update)

@@ -104,7 +104,7 @@ class Decoder:
         rooms = [-(-length // _ALIGNED) * _ALIGNED for length in lengths]
         if len(self._raw) < sum(rooms):
             self._raw = np.empty(sum(rooms), np.uint8)
-        parts = zip(_split(self._raw, rooms), lengths, strict=True)
+        parts = zip(split(self._raw, rooms), lengths, strict=True)
         return [room[:length] for room, length in parts]
 
     def _made_rows(self, ids: np.ndarray, counts: Sequence[int]) -> list[Rows]:
@@ -113,10 +113,10 @@ class Decoder:
         sizes = [count * width for count, width in zip(counts, widths, strict=True)]
         if len(self._rows) < sum(sizes):
             self._rows = np.empty(sum(sizes), np.float32)
-        values = _split(self._rows, sizes)
+        values = split(self._rows, sizes)
         return [
             Rows(one, flat.reshape(-1, width))
-            for one, flat, width in zip(_split(ids, counts), values, widths, strict=True)
+            for one, flat, width in zip(split(ids, counts), values, widths, strict=True)
         ]
 
     def _fill(self, raw: np.ndarray, form: int, out: np.ndarray, segment: Segment) -> None:
@@ -142,9 +142,7 @@ class Decoder:
             halves.from_bfloat16(raw.view(np.uint16), out)
 
 
-def _split(flat: np.ndarray, sizes: Sequence[int]) -> Iterator[np.ndarray]:
+def split(flat: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
     """The first of ``flat``, cut into pieces of these sizes."""
-    start = 0
-    for size in sizes:
-        yield flat[start : start + size]
-        start += size
+    ends = np.cumsum(sizes, dtype=np.int64).tolist()
+    return [flat[end - size : end] for end, size in zip(ends, sizes, strict=True)]

@@ -1,9 +1,9 @@
 """Inlet: where the body of a trainer's message is received, one inlet per connection.
 
-Gradients land in arrays that the inlet keeps from push to push (but where trainers take turns: there memory
-is bounded), and are decoded there where the job's wire
-wants it (decoding.py), unless they are in memory that both sides see (loan.py); initial values land where
-they will live. It must never know a socket.
+Gradients land in arrays that the inlet keeps from push to push, except where trainers take turns (turns.py):
+there memory is bounded. They are decoded there where the job's wire wants it (decoding.py), and do not travel
+where both sides see their memory (loan.py). Initial values land where they will live. It must never know a
+socket.
 
 Guarantee: nothing is received into an array that the shard still reads, and nothing is allocated before the
 shard's layout has told that it may be that long.
@@ -23,7 +23,7 @@ from paddle._pserver.protocol.framing import bytes_of
 from paddle._pserver.protocol.messages import Part, PullRows, Push, Remind, Request, Seed, Share, decode
 from paddle._pserver.protocol.placement import DenseLayout
 from paddle._pserver.shard.adding import Adding
-from paddle._pserver.shard.decoding import Decode, Decoder
+from paddle._pserver.shard.decoding import Decode, Decoder, split
 from paddle._pserver.shard.deposit import Deposit
 from paddle._pserver.shard.loan import Loan
 from paddle._pserver.shard.model import Model
@@ -133,8 +133,8 @@ class Inlet:
         if not counts:
             return Inbound(push, deposit.gradient), dense
         raw = self._room(of_rows)
-        ids = _split(raw[: 8 * sum(counts)].view(np.int64), counts)
-        values = _split(raw[8 * sum(counts) :].view(np.float32), sizes)
+        ids = split(raw[: 8 * sum(counts)].view(np.int64), counts)
+        values = split(raw[8 * sum(counts) :].view(np.float32), sizes)
         widths = [table.held.width for table in tables.rows.values()]
         rows = [Rows(i, v.reshape(-1, width)) for i, v, width in zip(ids, values, widths, strict=True)]
         return Inbound(push, Gradient(deposit.gradient.dense, rows)), [*dense, bytes_of(raw)]
@@ -179,7 +179,7 @@ class Inlet:
     def _place_ids(self, pull: PullRows, tables: Tables) -> tuple[Inbound, Sequence[memoryview]]:
         counts = _counted(pull.counts, tables)
         raw = self._room(8 * sum(counts))
-        return Inbound(pull, ids=tuple(_split(raw.view(np.int64), counts))), [bytes_of(raw)]
+        return Inbound(pull, ids=tuple(split(raw.view(np.int64), counts))), [bytes_of(raw)]
 
     def _room(self, length: int) -> np.ndarray:
         if len(self._raw) < length:
@@ -196,9 +196,3 @@ def _counted(counts: Sequence[int], tables: Tables) -> Sequence[int]:
             what = "have room here" if table.held.parameter.is_open else "live here"
             raise BadMessage(f"{count} rows for {table.name!r}, of which {most} {what}")
     return counts
-
-
-def _split(flat: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
-    """``flat`` cut into pieces of these sizes."""
-    ends = np.cumsum(sizes, dtype=np.int64).tolist()
-    return [flat[end - size : end] for end, size in zip(ends, sizes, strict=True)]

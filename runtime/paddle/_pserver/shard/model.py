@@ -44,13 +44,8 @@ class Model:
         whole = needs_whole(declare.update.rule)
         layout = dense_layout(held, declare.shard, declare.shards, whole=whole)
         ranges = row_ranges(held, declare.shard, declare.shards)
-        trainers, limit_bytes, claims = (
-            options.num_gradient_servers,
-            options.memory_limit_bytes,
-            options.claims,
-        )
-        if claims is not None:
-            limit_bytes = claims.left_bytes(options.name)
+        trainers, claims = options.num_gradient_servers, options.claims
+        limit_bytes = options.memory_limit_bytes if claims is None else claims.left_bytes(options.name)
         most = options.most_early(4 * layout.size) if declare.update.mode.is_in_step else None
         self.most_early = most  # gradients, before their turn (turns.py); None: they take none
         self.adding: AddingOf = lambda session, step: None  # once it is trained, where they do: see Turns

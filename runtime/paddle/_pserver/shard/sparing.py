@@ -65,9 +65,8 @@ class Sparing:
             self._clocks.unsettled[id] = 0
             self._barrier.remove(id)
             if trainer.session is not None:
-                self._outbox.drop(
-                    trainer.session
-                )  # or it would take half an old step and half a new one for values
+                # Else it would take half of an old step and half of a new one for values.
+                self._outbox.drop(trainer.session)
                 self._outbox.send(trainer.session, failure(TrainerLost(text)))
                 self._outbox.close(trainer.session)
             self._roster.leave_out(trainer, now)

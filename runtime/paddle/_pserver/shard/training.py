@@ -144,7 +144,7 @@ class Training:
             if is_new and self.is_in_step and (push.cut or push.lacking):
                 self._saving.told(self._clocks.version + 1, cut=push.cut, lacking=push.lacking)
             self._mode.offer(Offer(id, push, gradient if turns is None else turns.came(id, gradient, now)))
-        elif push.step <= self._clocks.decided[id] and not self._mode.holds(id, self._roster.present):
+        elif push.step <= self._clocks.decided[id] and not self._mode.holds_again(id, self._roster.present):
             return self._answer_open(id)
         return self.advance(now)
 

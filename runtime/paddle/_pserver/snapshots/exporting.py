@@ -21,7 +21,7 @@ from paddle._engine.exchange import ParameterSpec
 from paddle._pserver.errors import CannotExport
 from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.snapshots.gathering import Gathered
-from paddle._pserver.snapshots.resharding import Resharding, rows_at_once
+from paddle._pserver.snapshots.resharding import Resharding, rows_in_a_piece
 from paddle._pserver.tables.hash_table import HashTable
 from paddle._pserver.tables.packed_table import PackedTable
 from paddle._pserver.tables.streamed import Array, pieces, whole
@@ -61,7 +61,7 @@ class Exporting:
 
     def _rows(self, one: Resharding, table: ParameterSpec) -> Iterator[np.ndarray]:
         declared, height = self.gathered.declaration, table.shape[0]
-        portion = rows_at_once(table.shape[1])
+        portion = rows_in_a_piece(table.shape[1])
         for begin in range(0, height, portion):
             end = min(begin + portion, height)
             some = PackedTable(RowRange(table, 0, 1, end - begin), declared.update)
@@ -71,7 +71,7 @@ class Exporting:
     def rows_of(self, table: ParameterSpec) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The rows of an open table piece by piece: ids int64 (k,), and values float32 (k, width)."""
         one, update = Resharding(self.gathered), self.gathered.declaration.update
-        portion = rows_at_once(table.shape[1])
+        portion = rows_in_a_piece(table.shape[1])
         for shard in range(len(self.gathered.sparse)):
             for begin in range(0, one.rows_on(table, shard), portion):
                 some = HashTable(RowRange(table, 0, 1, 0), update, TableRoom(sys.maxsize))

@@ -152,7 +152,7 @@ class Resharding:
         """Rows of a table of a declared height, packed in the order of their numbers."""
         axis = max(like.ndim - 2, 0)
         several, width = like.shape[:axis], like.shape[axis + 1 :]
-        portion = rows_at_once(held.width)
+        portion = rows_in_a_piece(held.width)
 
         def pieces() -> Iterator[np.ndarray]:
             for which in np.ndindex(several):
@@ -210,7 +210,7 @@ class Resharding:
         """What there is of each of some ids, of one old shard after the other."""
         name = held.parameter.name
         key = next((key for key, kinds in _KEYS.items() if kind in kinds), "ids")
-        portion = rows_at_once(held.width)
+        portion = rows_in_a_piece(held.width)
         mine = [np.flatnonzero(held.pick(old.arrays[f"{key}/{name}"])) for old in self._old.sparse]
 
         def pieces() -> Iterator[np.ndarray]:
@@ -228,7 +228,7 @@ class Resharding:
         return found + np.where(found < 0, -behind, behind) if behind and kind in _STEPS else found
 
 
-def rows_at_once(width: int) -> int:
+def rows_in_a_piece(width: int) -> int:
     """How many rows of so many values are brought into memory together."""
     return max(1, _VALUES_AT_ONCE // width)
 

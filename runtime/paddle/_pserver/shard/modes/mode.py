@@ -67,8 +67,8 @@ class Mode(ABC):
         """The trainers whose held push is answered now; each is returned once."""
         return []
 
-    def holds(self, trainer: int, present: Set[int]) -> bool:
-        """Whether the trainer's last push, whose answer it asks for again, is held."""
+    def holds_again(self, trainer: int, present: Set[int]) -> bool:
+        """The trainer asks again for the answer to its last push: whether that is held, from now on, too."""
         return False
 
     def awaited(self, present: Set[int], waiting: Set[int]) -> Set[int]:

@@ -64,7 +64,7 @@ class Ssp(Mode):
         enough = self._paces[trainer] - self._staleness
         return {id for id in present if self._paces[id] < enough}
 
-    def holds(self, trainer: int, present: Set[int]) -> bool:
+    def holds_again(self, trainer: int, present: Set[int]) -> bool:
         """See :class:`Mode`."""
         if self._behind(trainer, present):  # a restored shard has forgotten that it was
             self._held.add(trainer)
