@@ -41,12 +41,20 @@ def _cases(rows: int) -> tuple[Case, ...]:
     return (
         _case("pull", rows, _faster(_BARE, 0.95), _faster(_DICT, 5.0, _FAST, 2.4)),
         _case(
-            *("push", rows, _faster(_BARE, 0.9), _faster(_NUMPY, 4.0)),
-            *(_faster(_DICT, 5.0, _FAST, 2.4), _faster(_TORCH, 4.5)),
+            "push",
+            rows,
+            _faster(_BARE, 0.9),
+            _faster(_NUMPY, 4.0),
+            _faster(_DICT, 5.0, _FAST, 2.4),
+            _faster(_TORCH, 4.5),
         ),
         _case(
-            *("push", rows, _faster(_BARE, 0.8, _MERGES, 0.75), _faster(_NUMPY, 4.0, _MERGES, 3.2)),
-            *(_faster(_DICT, 5.0, f"{_FAST}; {_MERGES}", 2.1), _faster(_TORCH, 4.0, _MERGES, 3.3)),
+            "push",
+            rows,
+            _faster(_BARE, 0.8, _MERGES, 0.75),
+            _faster(_NUMPY, 4.0, _MERGES, 3.2),
+            _faster(_DICT, 5.0, f"{_FAST}; {_MERGES}", 2.1),
+            _faster(_TORCH, 4.0, _MERGES, 3.3),
             repeats=True,
         ),
     )

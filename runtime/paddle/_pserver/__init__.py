@@ -16,4 +16,9 @@ Its rooms, of which none knows those below it in this list:
     service            shards as processes with connections, a clock and a page for people
     tasks              the data task queue, a server of its own
     parley             where the processes of a job meet, beside training
+
+To read it: protocol/messages.py has what is said, shard/shard.py what a shard makes of it, shard/modes what
+each mode guarantees (mode.py first), tables/tables.py how a step is applied. Then the two ends:
+trainer/remote.py and trainer/line.py, where steps are split over shards and told again after a fault, and
+service/hub.py, where bytes and time come in.
 """

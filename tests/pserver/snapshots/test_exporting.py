@@ -128,8 +128,8 @@ def test_an_open_table_is_written_by_its_ids(
     kept(tmp_path / "old", old, 7, model=WITH_OPEN)
     assert command.main(["export", str(tmp_path), f"--to={tmp_path / 'new'}", "--format=persistables"]) == 0
     assert {path.name for path in (tmp_path / "new").iterdir()} == {"w", "t_txt"}
-    exports = [model.tables.open["t"].export(None, 1000) for model in old.models[1:]]
-    expected = {id: row.tolist() for ids, rows in exports for id, row in zip(ids.tolist(), rows, strict=True)}
+    parts = [model.tables.open["t"].listed(None, 1000) for model in old.models[1:]]
+    expected = {id: row.tolist() for p in parts for id, row in zip(p.ids.tolist(), p.values, strict=True)}
     ids, columns = sparse_text.read(tmp_path / "new" / "t_txt")
     rows = columns["Param"]
     assert dict(zip(ids.tolist(), rows.tolist(), strict=True)) == expected

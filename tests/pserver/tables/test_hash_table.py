@@ -146,7 +146,8 @@ class TableMachine(RuleBasedStateMachine):
         found: dict[int, np.ndarray] = {}
         after, ids = None, int64([])
         while after is None or len(ids):
-            ids, values = self.table.export(after, 3)
+            portion = self.table.listed(after, 3)
+            ids, values = portion.ids, portion.values
             assert not found.keys() & set(ids.tolist())
             found |= dict(zip(ids.tolist(), values, strict=True))
             after = int(ids[-1]) if len(ids) else 0
@@ -227,7 +228,8 @@ def test_rows_are_shown_as_a_pull_would_bring_them_without_touching_the_table():
     as_it_is = state_of(decaying)
     assert as_it_is["last_step"].tolist() == [1, 3]
     peeked = decaying.peek(int64([1, 2, 3]))
-    ids, values = decaying.export(None, 9)
+    found = decaying.listed(None, 9)
+    ids, values = found.ids, found.values
     assert_equal(state_of(decaying), as_it_is)
     assert np.array_equal(values, peeked[ids - 1]) and not peeked[2].any()
     assert not np.array_equal(peeked[0], as_it_is["values"][0])

@@ -76,7 +76,8 @@ class Exporting:
             for begin in range(0, one.rows_on(table, shard), portion):
                 some = HashTable(RowRange(table, 0, 1, 0), update, TableRoom(sys.maxsize))
                 some.restore(one.rows_from(table, shard, begin, begin + portion), self.gathered.version)
-                yield some.export(None, portion)
+                found = some.listed(None, portion)
+                yield found.ids, found.values
 
     def _mean(self, dense: dict[str, Array], name: str) -> np.ndarray:
         values = whole(dense[f"values/{name}"])

@@ -309,10 +309,6 @@ class HashTable:
             self._store.resize(self.rows)
             self._room.take(self.name, self.nbytes)
 
-    def export(self, after: int | None, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ids and rows of ``listed``."""
-        return (found := self.listed(after, most)).ids, found.values
-
     def listed(self, after: int | None, most: int) -> TableRows:
         """At most ``most`` rows, up to date: the next ones after id ``after``, from the first where that is
         None. Whoever asks on has each row that was there all the while once; the table stays as it is."""
@@ -359,9 +355,12 @@ class HashTable:
         """The state but for rows; new arrays."""
         candidates, seen, seen_on = self._index.candidates()
         return {
-            **{"candidates": candidates, "seen": seen, "seen_on": seen_on},
+            "candidates": candidates,
+            "seen": seen,
+            "seen_on": seen_on,
             "entered": np.concatenate([_NONE, *self._entered]),
-            **{"rates": self._rates.state(), "days": np.array(self._days, np.int64)},
+            "rates": self._rates.state(),
+            "days": np.array(self._days, np.int64),
         }
 
     def restore(self, state: Mapping[str, Array], step: int) -> None:

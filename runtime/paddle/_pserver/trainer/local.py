@@ -18,7 +18,7 @@ from paddle._engine.arena import zeros
 from paddle._engine.exchange import ModeSpec, ParameterSpec, Past, StepReport, UpdateSpec
 from paddle._engine.memory import ALIGNMENT
 from paddle._engine.rates import moved
-from paddle._engine.rows import OPEN, SparseRows, TableRows
+from paddle._engine.rows import SparseRows, TableRows
 from paddle._engine.rules import rule
 from paddle._pserver.errors import error_named
 from paddle._pserver.options import ShardOptions
@@ -268,9 +268,7 @@ class LocalExchange:
 
     def export(self, name: str) -> SparseRows:
         """See Exchange."""
-        ids, values = self._tables.open_table(name).export(None, 1 << 62)
-        order = np.argsort(ids)
-        return SparseRows(ids[order], values[order], OPEN)
+        return self._tables.open_table(name).listed(None, 1 << 62).sorted()
 
     def shrink(self, threshold: int) -> None:
         """See Exchange."""
