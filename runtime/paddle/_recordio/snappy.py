@@ -1,8 +1,14 @@
 """Snappy: unpacks what the original packed its chunks with. Nothing is packed here.
 
-A stream is frames: one byte of kind, three of length, then a body. Of the kinds, 0xff opens the stream, 0
-holds a CRC-32C and a packed block, 1 holds a CRC-32C and plain bytes, 0x80 and above may be skipped. The
-checksums of frames are not looked at: the chunk around them has one over all its bytes.
+A stream is blocks, framed in one of two ways; in both a block comes packed or as plain bytes:
+
+    of the ``recordio`` library, which is Snappy's own: a frame is one byte of kind, three of length, then a
+        body. Of the kinds, 0xff opens the stream, 0 holds a CRC-32C and a packed block, 1 holds a CRC-32C and
+        plain bytes, 0x80 and above may be skipped
+    of fluid: behind ``snappy`` and a zero, a block is one byte (0: plain), two of length, the high one first,
+        and a CRC-32C, then its bytes
+
+The checksums of frames are not looked at: the chunk around them has one over all its bytes.
 
 It must never know a file. Guarantee: what does not unpack to exactly the lengths that it states raises
 CorruptChunk; no more than ``limit`` bytes are ever made.
@@ -10,6 +16,7 @@ CorruptChunk; no more than ``limit`` bytes are ever made.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 
 from paddle._recordio.errors import CorruptChunk
@@ -17,22 +24,23 @@ from paddle._recordio.errors import CorruptChunk
 _OPENING = b"\xff\x06\x00\x00sNaPpY"
 _PACKED, _PLAIN, _SKIPPABLE = 0x00, 0x01, 0x80
 _CHECKSUM_BYTES = 4
+_FLUID_OPENING = b"snappy\0"
+_FLUID_FRAME = struct.Struct(">?HI")
 _LITERAL = 0
 _OFFSET_BYTES = {1: 1, 2: 2, 3: 4}
 
 
 def decode_stream(stream: bytes, limit: int) -> bytes:
     """Unpack a framed stream."""
-    if not stream.startswith(_OPENING):
+    if stream.startswith(_OPENING):
+        blocks = _blocks(stream)
+    elif stream.startswith(_FLUID_OPENING):
+        blocks = _fluid_blocks(stream)
+    else:
         raise CorruptChunk("snappy: the stream does not begin as one")
     unpacked = bytearray()
-    for kind, body in _frames(stream):
-        if kind == _PACKED:
-            unpacked += decode_block(body[_CHECKSUM_BYTES:], limit - len(unpacked))
-        elif kind == _PLAIN:
-            unpacked += body[_CHECKSUM_BYTES:]
-        elif kind < _SKIPPABLE:
-            raise CorruptChunk(f"snappy: a frame of kind {kind}, which nobody knows")
+    for is_packed, block in blocks:
+        unpacked += decode_block(block, limit - len(unpacked)) if is_packed else block
     return bytes(unpacked)
 
 
@@ -53,14 +61,32 @@ def decode_block(block: bytes, limit: int) -> bytes:
     return bytes(unpacked)
 
 
-def _frames(stream: bytes) -> Iterator[tuple[int, bytes]]:
+def _blocks(stream: bytes) -> Iterator[tuple[bool, bytes]]:
+    """The blocks of Snappy's own frames, and whether they are packed."""
     at = 0
     while at < len(stream):
-        end = at + 4 + int.from_bytes(stream[at + 1 : at + 4], "little")
-        if end > len(stream):
+        kind, body = stream[at], at + 4
+        at = body + int.from_bytes(stream[at + 1 : body], "little")
+        if at > len(stream):
             raise CorruptChunk("snappy: the stream ends inside a frame")
-        yield stream[at], stream[at + 4 : end]
-        at = end
+        if kind in (_PACKED, _PLAIN):
+            yield kind == _PACKED, stream[body + _CHECKSUM_BYTES : at]
+        elif kind < _SKIPPABLE:
+            raise CorruptChunk(f"snappy: a frame of kind {kind}, which nobody knows")
+
+
+def _fluid_blocks(stream: bytes) -> Iterator[tuple[bool, bytes]]:
+    """The same of fluid's."""
+    at = len(_FLUID_OPENING)
+    while at < len(stream):
+        begin = at + _FLUID_FRAME.size
+        if begin > len(stream):
+            raise CorruptChunk("snappy: the stream ends inside a frame")
+        is_packed, length, _ = _FLUID_FRAME.unpack_from(stream, at)
+        at = begin + length
+        if at > len(stream):
+            raise CorruptChunk("snappy: the stream ends inside a frame")
+        yield is_packed, stream[begin:at]
 
 
 def _varint(block: bytes) -> tuple[int, int]:
