@@ -61,7 +61,7 @@ TABLE = (
     Row("v2.__init__", "v2._flags", "importlib"),
     Row("v2._flags", "_blas _complaint _launch.{environ, infolog} _profiling v2._program_log", "os sys"),
     Row("v2.{inference, topology}", "v2 _engine", "msgspec numpy pickle threading"),
-    Row("v2.master", "_pserver.tasks.{client, errors, handshake} _data.turn", "os"),
+    Row("v2.master", "_pserver.tasks.{client, errors, handshake} _data.turn", "os threading"),
     Row("v2.parameters", "v2 _engine.checkpoint", "numpy"),
     Row("v2.plot", "", "importlib matplotlib os"),
     Row(

@@ -1,5 +1,7 @@
 """``paddle.v2.master.client`` and ``cloud_reader``: Paddle's names and codes over a client of the master."""
 
+import threading
+
 import pytest
 
 import paddle.v2 as paddle
@@ -60,6 +62,22 @@ def test_records_come_with_0_and_the_end_of_a_pass_is_minus_2(fake):
     assert taken == [(b"a", 0), (b"", 0), (None, -2), (b"b", 0), (None, -2), (None, -2)]
     client.release()
     assert fake.made[0].released
+
+
+def test_threads_share_the_records_of_a_client(fake, monkeypatch):
+    client = paddle.master.client("h:8080", 5)
+    taken, second = [], threading.Thread(target=lambda: taken.append(client.next_record()))
+
+    def records(*_):
+        second.start()
+        second.join(0.2)  # one that does not wait for its turn fails at once
+        yield from (b"a", b"b")
+
+    monkeypatch.setattr(fake.made[0], "records", records)
+    client.paddle_start_get_records(0)
+    taken.append(client.next_record())
+    second.join()
+    assert sorted(taken) == [(b"a", 0), (b"b", 0)]
 
 
 def test_a_failure_is_minus_1_is_logged_and_kept(fake, caplog):

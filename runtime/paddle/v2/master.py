@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Iterator, Sequence
 
 from paddle._data.turn import learned
@@ -43,6 +44,7 @@ class client:  # noqa: N801 - Paddle's spelling
         self._master = MasterClient(etcd_endpoints, patience, own_proof())
         self._wait_for_pending = wait_for_pending
         self._records: Iterator[bytes] = iter(())
+        self._turn = threading.Lock()  # of the thread that takes a record
         self.error: MasterError | None = None
         """Why the last call gave -1."""
 
@@ -60,14 +62,15 @@ class client:  # noqa: N801 - Paddle's spelling
         self._records = self._master.records(pass_id, self._wait_for_pending, learned)
 
     def next_record(self) -> tuple[bytes | None, int]:
-        """Wait for the next record; gives it and 0.
+        """Wait for the next record; gives it and 0. Several threads may take records.
 
         At the end of the pass (None, -2); where something failed (None, -1), is logged and stands in
         ``error``. What cannot be read of the data set is left out, and the master logs it.
         """
         try:
-            for record in self._records:
-                return record, _OK
+            with self._turn:
+                for record in self._records:
+                    return record, _OK
         except MasterError as error:
             self._fail(error)
             return None, _FAILED
