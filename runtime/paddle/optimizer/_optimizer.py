@@ -36,6 +36,7 @@ class Optimizer(_of_programs.Optimizer):
     ``parameters``: those that are trained, all of the program if None.
     """
 
+    rate_shape = ()
     _given: dict[str, Any]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:

@@ -48,7 +48,7 @@ class Expressed:
 
 def save(path: Path, values: Mapping[str, np.ndarray], protocol: int = 2) -> None:
     """Write arrays by their names."""
-    arrays = {name: np.ascontiguousarray(value) for name, value in values.items()}
+    arrays = {name: np.asarray(value, order="C") for name, value in values.items()}
     write_whole(path, lambda file: dump(file, arrays, protocol))
 
 

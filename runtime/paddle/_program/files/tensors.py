@@ -131,8 +131,11 @@ def fits(shape: Shape, wanted: Shape) -> bool:
 
 
 def with_axis(array: np.ndarray, wanted: Shape | None) -> np.ndarray:
-    """The same; a number without axes, as 2.6 keeps a learning rate, has one where one is wanted."""
-    return array.reshape(1) if array.shape == () and wanted is not None and len(wanted) == 1 else array
+    """The same; a number without axes, as a learning rate is kept since 2.5, has one where one is wanted, and
+    one that has an axis, as before, none where none is."""
+    if wanted is None or {array.ndim, len(wanted)} != {0, 1} or array.size != 1:
+        return array
+    return array.reshape((1,) * len(wanted))
 
 
 def _write(file: IO[bytes], tensor: LoDTensor) -> None:

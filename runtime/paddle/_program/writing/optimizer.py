@@ -39,6 +39,8 @@ class Optimizer:
     """
 
     type = ""
+    rate_shape: tuple[int, ...] = (1,)
+    """Of the variable that holds the rate."""
 
     def __init__(
         self,
@@ -219,7 +221,7 @@ class Optimizer:
             else:
                 name = unique_name.generate("learning_rate")
                 rate = given if self._scheduler is None else self._scheduler()
-                found = persistent(name, [1], VarType.FP32, float(rate), program)
+                found = persistent(name, self.rate_shape, VarType.FP32, float(rate), program)
                 self._follow(program, name)
             self._learning_rate_map[program] = found
         return found
