@@ -31,6 +31,29 @@ def test_a_line_has_for_each_slot_how_many_values_and_the_values() -> None:
     assert values(found, 2) == [[3], [0]]
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "dense", "label"),
+    [
+        ("2 5 6 2 0.5 1.5 1 1\n1 7 2 -1 2e-1 1 0\n", [5, 6, 7], [0.5, 1.5, -1, 0.2], [1, 0]),
+        ("2  5   6 2 0.5  1.5 1 1\n", [5, 6], [0.5, 1.5], [1]),
+        (" 2 5 6 2 0.5 1.5 1 1   \n1 7 2 1 2 1 0", [5, 6, 7], [0.5, 1.5, 1, 2], [1, 0]),
+        ("2\t5\t6\t2\t0.5\t1.5\t1\t1\n", [5, 6], [0.5, 1.5], [1]),
+        ("2 5 6 2 0.5 1.5 1 1\r\n1 7 2 1 2 1 0\r\n", [5, 6, 7], [0.5, 1.5, 1, 2], [1, 0]),
+        ("2 18446744073709551615 9223372036854775808 2 0.5 1.5 1 1\n", [-1, -(2**63)], [0.5, 1.5], [1]),
+        ("2 -1 6 2 0.5 1.5 1 1\n", [-1, 6], [0.5, 1.5], [1]),
+        ("2 5 6 2 0.5 1.5 1 1 1 9\n", [5, 6], [0.5, 1.5], [1]),
+        ("1 5 2 inf 3 1 1\n", [5], [np.inf, 3], [1]),
+    ],
+)
+def test_lines_are_read_as_1_8_5_reads_them(
+    text: str, words: list[int], dense: list[float], label: list[int]
+) -> None:
+    """What its QueueDataset and InMemoryDataset gave of files of these lines."""
+    found = [column.values for column in read(text).columns]
+    assert (found[0].tolist(), found[2].tolist()) == (words, label)
+    np.testing.assert_array_equal(found[1], np.float32(dense))
+
+
 def test_numbers_are_those_that_python_reads() -> None:
     random = np.random.default_rng(0)
     numbers = [*random.normal(0, 1e4, 500).tolist(), 1e-30, 3e38, 0.1, float("inf"), 1e22, 123456789012345678]
