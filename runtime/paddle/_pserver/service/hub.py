@@ -54,7 +54,8 @@ from paddle._pserver.watcher import Unwatched, Watcher
 TICK_S = 1.0
 MAX_STRANGERS = 64  # besides one for every trainer
 AT_WILL = 20  # reports that the log has as they come; then each fills it
-BETWEEN_REPORTS_S = 10.0
+BETWEEN_REPORTS_S, MOST_BETWEEN_REPORTS_S = 10.0, 60.0
+PART_OF_AGE = 360  # dense in the first hour, and no log of a week that fills a disk
 
 _log = logging.getLogger("paddle.pserver")
 
@@ -211,12 +212,14 @@ class Hub:
         )
 
     def _tell_progress(self) -> None:
-        """Log all that can be seen, every ``log_period_server`` steps, but slowly where these are many."""
+        """Log all that can be seen, every ``log_period_server`` steps, but slowly where these are many, and
+        more slowly the longer they go on."""
         if self.shard.clocks.version < self._tells_at:
             return
         self._tells_at = self._next_after(self.shard.clocks.version)
         now = time.monotonic()
-        if self._reports >= AT_WILL and now < self._reported_at + BETWEEN_REPORTS_S:
+        pause = min(max(BETWEEN_REPORTS_S, (now - self._since) / PART_OF_AGE), MOST_BETWEEN_REPORTS_S)
+        if self._reports >= AT_WILL and now < self._reported_at + pause:
             return
         self._reports, self._reported_at = self._reports + 1, now
         for line in lines(self.report()):

@@ -108,7 +108,7 @@ def _work(seen: Report) -> str:
         f"busy {100 * rates.busy:.0f} %, memory {seen.memory_bytes / _MB:.0f} MiB "
         f"(parameters may need {seen.memory_limit_bytes / _MB:.0f}), "
         f"received {seen.traffic.received / _MB:.1f} MiB, sent {seen.traffic.sent / _MB:.1f} MiB, "
-        f"{seen.damaged_frames} damaged frames"
+        f"{seen.damaged_frames} damaged frames; {seen.samples} samples in all"
     )
 
 

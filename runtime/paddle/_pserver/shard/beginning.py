@@ -153,7 +153,6 @@ class Beginning:
             roster=self._roster,
             barrier=self._barrier,
             outbox=self._outbox,
-            log_period_server=self._options.log_period_server,
             saving=self._saving,
             changes=changes_of(update, model.tables, trainers, restored=restored),
             compensation=compensation_of(update, model.tables, trainers),

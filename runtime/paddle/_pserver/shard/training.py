@@ -56,9 +56,9 @@ from paddle._pserver.tables.tables import Tables
 
 
 class Training:
-    """See the module's text. ``log_period_server``: steps between two lines of the log. ``saving``: where
-    snapshots are kept. ``changes``: where trainers are told of changed rows. ``compensation``: what gradients
-    lack. ``most_early``: where gradients take turns, how many may come before theirs."""
+    """See the module's text. ``saving``: where snapshots are kept. ``changes``: where trainers are told of
+    changed rows. ``compensation``: what gradients lack. ``most_early``: where gradients take turns, how many
+    may come before theirs."""
 
     def __init__(
         self,
@@ -69,7 +69,6 @@ class Training:
         roster: Roster,
         barrier: Barrier,
         outbox: Outbox,
-        log_period_server: int,
         saving: Saving | None = None,
         changes: Changes | None = None,
         compensation: Compensation | None = None,
@@ -78,7 +77,6 @@ class Training:
         self._tables, self._mode, self._changes = tables, mode, changes
         self._clocks, self._roster, self._barrier, self._outbox = clocks, roster, barrier, outbox
         self._saving, self._compensation = saving or Saving(None), compensation
-        self._log_period_server = log_period_server
         self.is_in_step = mode.is_in_step
         self._pass_id = self._shrink = 0
         # In synchronous mode the arrays of an answer stay as they are until all of it is sent: a step changes
@@ -290,8 +288,6 @@ class Training:
         if self._changes is not None:
             for offer in offers:
                 self._changes.add(offer.trainer, offer.gradient.rows)
-        if clocks.version % self._log_period_server == 0:
-            self._outbox.note(str(clocks))
 
     def _rate(self, offers: Sequence[Offer]) -> float | None:
         """The learning rate that trainers tell for the step that these make."""
