@@ -16,7 +16,7 @@ __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "LinearLR", "OneCycleLR"]
 
 _SCALES: dict[str, tuple[str, Callable[[float, float], float]]] = {
     "triangular": ("cycle", lambda gamma, x: 1.0),
-    "triangular2": ("cycle", lambda gamma, x: 1 / 2.0 ** (x - 1)),
+    "triangular2": ("cycle", lambda gamma, x: 2.0 ** (1 - x)),  # 0 in the end; its inverse overflows
     "exp_range": ("iterations", lambda gamma, x: gamma**x),
 }
 

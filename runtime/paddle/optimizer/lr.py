@@ -245,17 +245,23 @@ class LambdaDecay(LRScheduler):
 
 
 class MultiplicativeDecay(LRScheduler):
-    """lr * lr_lambda(1) * ... * lr_lambda(n)."""
+    """lr * lr_lambda(1) * ... * lr_lambda(n). It goes on from the step before, however many there were."""
 
     def __init__(
         self, learning_rate: float, lr_lambda: Factor, last_epoch: int = -1, verbose: bool = False
     ) -> None:
         self.lr_lambda = _function("MultiplicativeDecay", lr_lambda)
+        self._known = 0, 1.0, 1.0  # of an epoch: where it began, and its rate
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
         """The rate at ``last_epoch``."""
-        return math.prod((self.lr_lambda(each) for each in range(1, self.last_epoch + 1)), start=self.base_lr)
+        epoch, began, rate = self._known
+        if self.last_epoch < epoch or began != self.base_lr:
+            epoch, rate = 0, self.base_lr
+        rate = math.prod((self.lr_lambda(each) for each in range(epoch + 1, self.last_epoch + 1)), start=rate)
+        self._known = max(self.last_epoch, 0), self.base_lr, rate
+        return rate
 
 
 class CosineAnnealingDecay(LRScheduler):

@@ -55,6 +55,32 @@ def test_every_rate_is_that_of_its_formula(scheduler, rate):
     assert scheduler.last_lr == pytest.approx(rate(6), rel=1e-12)
 
 
+def test_a_product_asks_for_each_factor_once_however_many_steps_there_were():
+    asked = []
+
+    def factor(epoch):
+        asked.append(epoch)
+        return 1 - 1e-3 * epoch
+
+    scheduler = lr.MultiplicativeDecay(0.5, factor)
+    rates = walked(scheduler, 40)
+    assert asked == list(range(1, 41))
+    scheduler.step(5)  # back, and all at once to where it was
+    assert scheduler.last_lr == rates[5]
+    scheduler.step(39)
+    assert scheduler.last_lr == rates[39]
+    scheduler.base_lr = 1.0
+    scheduler.step(3)
+    assert scheduler.last_lr == pytest.approx(2 * rates[3], rel=1e-12)
+
+
+def test_cycles_that_are_halved_go_on_when_nothing_is_left_of_them():
+    scheduler = lr.CyclicLR(0.125, 0.5, 1, mode="triangular2")
+    assert walked(scheduler, 6) == [0.125, 0.5, 0.125, 0.3125, 0.125, 0.21875]
+    scheduler.step(2 * 1100 + 1)
+    assert scheduler.last_lr == 0.125
+
+
 def test_a_schedule_goes_on_from_the_state_of_another():
     for make in (
         lambda: lr.CosineAnnealingDecay(0.5, 10),
