@@ -1,6 +1,7 @@
 """The curve of the cost: a table at once, a picture at the end."""
 
 import math
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,22 @@ def test_the_curve_is_a_table_at_once_and_a_picture_at_the_end(tmp_path) -> None
     pytest.importorskip("matplotlib")
     assert curve.draw() == tmp_path / "loss.png"
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_curve_of_a_week_is_small(tmp_path, monkeypatch) -> None:
+    """Of a trainer that reports all the time; a launcher has as many as there are trainers."""
+    curve, seconds = LossCurve(tmp_path, pytest.fail), 0.0
+    monkeypatch.setattr(curve, "_append", lambda mode, row: None)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        while seconds < 7 * 86_400:
+            seconds += max(0.25, seconds / 2000)
+            curve.add(progress(cost=seconds / 3), seconds)
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert taken < 1 << 19
 
 
 def test_a_cost_that_is_no_number_does_not_end_the_curve() -> None:

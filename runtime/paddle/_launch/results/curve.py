@@ -16,6 +16,7 @@ import os
 import signal
 import subprocess
 import sys
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -40,22 +41,25 @@ class LossCurve:
 
     def __init__(self, folder: Path, tell: _Tell, title: str = "") -> None:
         self._folder, self._tell, self._title = folder, tell, title
-        self._points: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+        self._points: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))  # seconds, cost, ...
         self._is_failing = False
         self._append("w", _HEADINGS)
 
     def add(self, progress: Progress, seconds: float) -> None:
         """Take a report that came ``seconds`` after training began."""
         points = self._points[progress.role]
-        if points and seconds - points[-1][0] < seconds / _FINE:
+        if points and seconds - points[-2] < seconds / _FINE:
             return
-        points.append((seconds, progress.cost))
+        points.extend((seconds, progress.cost))
         rest = (progress.pass_id, progress.batch_id, progress.cost, f"{progress.samples_per_s:.1f}")
         self._append("a", (f"{seconds:.2f}", progress.role, *rest))
 
     def draw(self) -> Path | None:
         """Draw the curve, where there is one; gives the file that shows it."""
-        return _picture(self._points, self._folder, self._tell, self._title) if self._points else None
+        if not self._points:
+            return None
+        points = {role: list(zip(flat[::2], flat[1::2], strict=True)) for role, flat in self._points.items()}
+        return _picture(points, self._folder, self._tell, self._title)
 
     def _append(self, mode: str, row: tuple[object, ...]) -> None:
         place = self._folder / _CSV
