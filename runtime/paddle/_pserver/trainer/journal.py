@@ -18,6 +18,7 @@ import msgspec
 from paddle._pserver.protocol.messages import EndPass, Mark, Pull, PullRows, Push, Remind, Request, Seed
 
 _LARGE = 1 << 17
+_ENTRY_BYTES, _PART_BYTES = 400, 300  # besides what is in them; of small questions that is most
 
 Journaled = Push | EndPass | Pull | PullRows
 _JOURNALED = get_args(Journaled)
@@ -33,8 +34,8 @@ class Entry:
 
     @property
     def size_bytes(self) -> int:
-        """Of its body."""
-        return sum(part.nbytes for part in self.body)
+        """What is kept for it."""
+        return kept_bytes(self.body)
 
     def lacks(self, mark: Mark) -> bool:
         """Whether a shard that has ``mark`` has to hear it again; reads: training decides."""
@@ -113,6 +114,11 @@ class Journal:
     def lacking(self, mark: Mark) -> list[Entry]:
         """What a shard that has ``mark`` must hear again, in order."""
         return [entry for entry in self._entries if entry.lacks(mark)]
+
+
+def kept_bytes(body: Sequence[memoryview]) -> int:
+    """What a question with this body takes, about."""
+    return _ENTRY_BYTES + sum([_PART_BYTES + part.nbytes for part in body])
 
 
 def after(message: Request, before: Mark) -> Mark:

@@ -55,7 +55,7 @@ from paddle._pserver.trainer.client import Client, Notice
 from paddle._pserver.trainer.deadline import Deadline
 from paddle._pserver.trainer.farewell import Farewell
 from paddle._pserver.trainer.greeting import Greeting, declare_again
-from paddle._pserver.trainer.journal import Entry, is_seed, is_told_again
+from paddle._pserver.trainer.journal import Entry, is_seed, is_told_again, kept_bytes
 from paddle._pserver.trainer.question import Patience, Question, Recalled, ReplyBytes, Return, Short, Start
 from paddle._pserver.trainer.respite import Respite
 
@@ -272,7 +272,7 @@ class Line:
 
     def _has_room(self, body: Sequence[memoryview]) -> bool:
         """Whether the journal takes ``body``, if need be after a snapshot. A broken line needs it all."""
-        account, size = self._patience.account, sum(part.nbytes for part in body)
+        account, size = self._patience.account, kept_bytes(body)
         if not account.has_room(self._journal, size) and self._broken is None:
             self._try(self._save)
         return self._broken is not None or account.has_room(self._journal, size)
