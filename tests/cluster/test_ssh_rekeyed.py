@@ -47,7 +47,9 @@ def test_keys_change_while_all_is_sent_printed_and_collected(cluster, rekeying, 
     (package / "data").write_bytes(data)
     (package / "train.py").write_text(PRINTS)
     with launching(cluster) as start:
-        job = start(cluster, tmp_path / "one", "--host_keys=any", package=package, pserver=ENDS, hosts=rekeying)
+        job = start(
+            cluster, tmp_path / "one", "--host_keys=any", package=package, pserver=ENDS, hosts=rekeying
+        )
         status, _, errors = job.end()
         assert (status, errors) == (0, "")
     for number in range(len(cluster.names)):
