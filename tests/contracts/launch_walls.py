@@ -36,7 +36,7 @@ LAUNCH = (
     ),
     Row("_launch.parts.speech", "", "contextlib hashlib hmac socket"),
     Row("_launch.parts.planning", "_launch.{plan, settings}", "pathlib"),
-    Row("_launch.parts.premises", "_launch.{errors, plan}", "pathlib shutil tempfile"),
+    Row("_launch.parts.premises", "_launch.{errors, plan}", "fcntl os pathlib shutil tempfile"),
     Row("_launch.parts.attending", "_launch.{errors, screens.stream, signals}", "sys"),
     Row("_launch.parts.ending", "_launch.{cause, parts.running, plan}"),
     Row(
