@@ -34,7 +34,6 @@ from paddle._pserver.shard.roster import Roster
 from paddle._pserver.shard.training import Training
 from paddle._pserver.tables.gradient import NOTHING, Gradient
 
-_NEVER = 1 << 62
 _Work = tuple[float, Callable[..., None], tuple[Any, ...]]
 
 
@@ -107,7 +106,6 @@ class Server:
             roster=self._roster,
             barrier=barrier,
             outbox=self._outbox,
-            log_period_server=_NEVER,
         )
 
     def receive(self, question: Question, seconds: float, is_last: bool) -> None:
