@@ -276,6 +276,16 @@ def test_a_row_that_was_forgotten_begins_anew():
     assert not state_of(kept)["slot velocity"][:2].any()  # and without the velocity that was there
 
 
-def test_steps_end_where_a_mark_does():
+def test_steps_end_where_a_mark_does_and_not_where_none_is_kept():
+    rows = [Rows(int64([1]), np.ones((1, WIDTH), np.float32))]
     with pytest.raises(BadMessage, match="counts steps"):
-        table().apply([Rows(int64([1]), np.ones((1, WIDTH), np.float32))], None, RATE, 2**32)
+        table(Entry("count", 2)).apply(rows, None, RATE, 2**32)
+    plain = table(how=update("sgd"))
+    for step in range(2**32 - 2, 2**32 + 3):
+        plain.apply(rows, None, RATE, step)
+    assert np.array_equal(plain.gather(int64([1])), first([1]) - 5 * np.float32(RATE))
+    assert plain.state()["last_step"].tolist() == [2**32 + 2]
+    plain.shrink(2)  # from now on steps are counted
+    assert plain.rows == 1
+    with pytest.raises(BadMessage, match="counts steps"):
+        plain.apply(rows, None, RATE, 2**32 + 3)

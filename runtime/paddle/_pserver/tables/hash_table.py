@@ -17,7 +17,7 @@ pages that are never copied (pages.py). It must never know who sent a gradient o
     shows and clicks is not here.) A forgotten row that is asked for again begins anew.
 4.  Steps of rows are counted where somebody asks for them: the rule, an entry policy or, once a day has
     ended, ``shrink``. Where nobody does, ``last_step`` of all rows is the table's last step, but for those
-    made after it.
+    made after it. They are counted up to 2^32; a table that counts none goes on.
 
 Guarantee: the values and state of a row do not depend on the number of shards, nor on the order of ids. What
 would not fit in the shard's room is refused, as TableFull, before it is made. ``state``: table_state.py.
@@ -195,8 +195,8 @@ class HashTable:
 
     def apply(self, parts: Sequence[Rows], scale: np.float32 | None, learning_rate: float, step: int) -> None:
         """Apply the sum of ``parts``, times ``scale``, to the rows they name, which have been checked."""
-        if step > MAX_MARK:
-            raise BadMessage(f"a table without a declared height counts steps up to {MAX_MARK}")
+        if step > MAX_MARK and self._index.is_marked:
+            raise BadMessage(f"table {self.name!r}, without a declared height, counts steps up to {MAX_MARK}")
         rate = learning_rate * self._multiplier
         self._push(parts, scale, rate, step)
         self._step, self._settled = step, self.rows
