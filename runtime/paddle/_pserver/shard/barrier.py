@@ -4,8 +4,9 @@ It must never know what an answer will be; it knows the kinds of questions only 
 a Declare for trainer 0, the others for those in the pass whom the mode names. Guarantee: while anything
 waits, ``verdict`` ends it no later than ``timeout_s`` after the oldest question was asked; where those who
 wait take turns, after the last of them had its own (go_on) and whoever is missing was told to come (called);
-where all that waits has ended its pass, after the last that was heard of one that has not. Not while its
-shard stands still. It is only about those whose time is over: others may be missing for a shorter time.
+where all that waits has ended its pass, after the last that was heard of one that has not. One because of
+whom others do their part again has this time once more, and no more until it has come (begin_again). Not
+while its shard stands still. It is only about those whose time is over: others may be missing for less.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class Barrier:
         self._stands, self._stood_at = False, 0.0
         self._went_on_at = float("-inf")
         self._called: dict[int, float] = {}
+        self._held: set[int] = set()  # because of whom others did their part again
+        self._spent: set[int] = set()  # of these, who has had others do so when its time was over
         self._timeout_s = timeout_s
         self._waits: dict[int, Wait] = {}
         self._noticed_since = -1.0  # which oldest question the last notice was about
@@ -91,12 +94,40 @@ class Barrier:
         """It takes turns, and has done its part: the next ones are waited for from now on, also by those
         that ask since long."""
         self._went_on_at = now
-        self._called.pop(trainer, None)
+        self._forget({trainer})
 
     def called(self, trainer: int, now: float) -> None:
         """It was told to do its part only now, and is waited for from now on; not again from when it is told
         once more, because its connection was lost, as often as that may be."""
         self._called.setdefault(trainer, now)
+
+    def waits_its_turn(self, trainer: int) -> None:
+        """It was told to do its part before its turn, and lost its connection; now it waits for others."""
+        if trainer not in self._held:
+            self._called.pop(trainer, None)
+
+    def begin_again(self, trainer: int, now: float) -> None:
+        """Others have to do their part again, as another process has its place: it is waited for anew from
+        when it is called, and if it happens once more not anew: what those ask begins each time."""
+        if trainer not in self._held:
+            self._held.add(trainer)
+            self._called.pop(trainer, None)
+        elif now - self._called.setdefault(trainer, now) >= self._timeout_s:
+            self._spent.add(trainer)
+
+    def left(self, present: Set[int], now: float) -> None:
+        """Only these are in the pass. Those that others were told to wait for are waited for from now on."""
+        gone = (self._called.keys() | self._held) - present
+        self._forget(gone)
+        if gone:
+            self._called.update(dict.fromkeys(self._held & self._called.keys(), now))
+            self._spent.clear()
+
+    def _forget(self, trainers: Set[int]) -> None:
+        """How long they were waited for."""
+        self._called = {id: called for id, called in self._called.items() if id not in trainers}
+        self._held -= trainers
+        self._spent -= trainers
 
     def remove(self, trainer: int) -> None:
         """It is answered, or nobody is there any more to hear the answer."""
@@ -114,14 +145,15 @@ class Barrier:
         """Who could answer the questions, and has not."""
         if self.waiting_for(Declare):
             return [0]
-        return sorted(self.awaited(roster.present, self._waits.keys()))
+        return sorted(self.awaited(roster.present, self._waits.keys()) | self._spent & roster.present)
 
     def verdict(self, roster: Roster, now: float) -> Verdict | None:
         """Once patience has ended."""
-        if not self._waits or self._stands:
+        spent = self._spent & roster.present  # though nobody may wait just now: all are told to bring theirs
+        if not (self._waits or spent) or self._stands:
             return None
-        waited = self._waited(self.missing(roster), roster, now)
-        longest = max(waited.values(), default=now - self.oldest)
+        waited = self._waited(self.missing(roster) if self._waits else spent, roster, now)
+        longest = max(waited.values()) if waited else now - self.oldest
         if longest < self._timeout_s:
             return None
         overdue = [id for id, seconds in waited.items() if seconds >= self._timeout_s]
@@ -135,14 +167,17 @@ class Barrier:
     def _waited(self, missing: Iterable[int], roster: Roster, now: float) -> dict[int, float]:
         """How long each of them is waited for. One that has more batches than others takes its time, while
         it is heard."""
-        oldest = max(self.oldest, self._went_on_at)
+        oldest = max(self.oldest if self._waits else now, self._went_on_at)
         only_pass_ends = len(self.waiting_for(EndPass)) == len(self._waits)
 
         def since(one: Trainer) -> float:
-            called = max(oldest, self._called.get(one.id, oldest))
+            if (called := self._called.get(one.id)) is not None:
+                begun = called if one.id in self._held else max(called, self._went_on_at)
+            else:
+                begun = oldest
             if one.state is Standing.LOST:
-                return min(called, one.since)
-            return max(called, one.heard) if only_pass_ends else called
+                return min(begun, one.since)
+            return max(begun, one.heard) if called is None and only_pass_ends else begun
 
         return {id: now - since(roster.trainers[id]) for id in missing}
 

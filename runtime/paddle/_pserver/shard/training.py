@@ -169,7 +169,7 @@ class Training:
             self._clocks.joined(id, self._roster.present - {id})
         self._mode.joined(id)
         if self.turns is not None:
-            self.turns.joined(id)
+            self.turns.joined(id, now)
         self.advance(now)
 
     def _pull_rows(self, trainer: Trainer, pull: PullRows, ids: Sequence[np.ndarray]) -> None:
@@ -225,7 +225,7 @@ class Training:
     def advance(self, now: float) -> None:
         """Do all that has become possible: settle what is due, release a pass that all have ended."""
         if self.turns is not None:
-            self.turns.fold()
+            self.turns.fold(now)
         while (due := self._mode.due(self._roster.present)) is not None:
             self._settle(due)
         for id in self._mode.released(self._roster.present):

@@ -11,7 +11,8 @@ those before it have come: of many trainers nearly as many gradients. So each an
 4.  The gradient whose turn it is, is added to the sum while it comes (adding.py). Its trainer may lose its
     connection meanwhile, and brings it again. Where it does not, because it is left out or another process
     has its place, that sum is void: those that are in it are told to bring theirs again, which they keep
-    until they are answered. One that has left is not in that step then.
+    until they are answered. One that has left is not in that step then. Whose place others have again and
+    again is waited for no longer from the second time on than one that is told once (barrier.py).
 5.  Whoever pushes without a word, as a process of an earlier version, is not refused.
 
 So there are at most ``most`` gradients and the sum; and one more where gradients are decoded, or a shard has
@@ -84,19 +85,20 @@ class Turns:
         """Whether a push that was admitted is to come again."""
         return id in self._again and step == self._clocks.pushes[id]
 
-    def joined(self, id: int) -> None:
+    def joined(self, id: int, now: float) -> None:
         """Another process is trainer ``id``."""
         self._again.discard(id)
         if self._adding is not None and self._adding[0] == id:
-            self._give_up()
+            self._give_up(now)
 
-    def _give_up(self) -> None:
+    def _give_up(self, now: float) -> None:
         """Rule 4: nobody brings to its end what is being added."""
         assert self._adding is not None
         (gone, adding), self._adding = self._adding, None
         adding.give_up()
         if not adding.has_begun:
             return
+        self._barrier.begin_again(gone, now)
         lost = [id for id in self._mode.offers if id < gone]
         for id in lost:
             del self._mode.offers[id]
@@ -105,10 +107,11 @@ class Turns:
         whom = f"what was added before is brought again by {again or 'nobody, as all of them have left'}"
         self._outbox.note(f"trainer {gone} has not brought all of its gradient: {whom}")
 
-    def fold(self) -> None:
+    def fold(self, now: float) -> None:
         """Rule 3."""
         if self._adding is not None and self._adding[0] not in self._roster.present:
-            self._give_up()
+            self._give_up(now)
+        self._barrier.left(self._roster.present, now)
         offers, turn = self._mode.offers, self._turn
         done = [offers[id] for id in sorted(offers) if turn is None or id < turn]
         if len(done) > 1:
@@ -133,6 +136,8 @@ class Turns:
                 early |= {id} - {turn}
                 self._outbox.tell(id, Bring())
                 self._barrier.called(id, now)
+            else:
+                self._barrier.waits_its_turn(id)
 
     def _is_next(self, id: int, step: int) -> bool:
         """Whether this push will be in the next step: what is added cannot be refused any more."""
