@@ -20,7 +20,7 @@ from benchmarks.benchmark import Benchmark
 from benchmarks.contest import FULL, QUICK, Outcome, Report, hold
 from benchmarks.document import document
 from benchmarks.environment import contender_environment, pins
-from benchmarks.machine import machine_facts
+from benchmarks.machine import held_to, machine_facts
 from benchmarks.table import header, libraries, outcome_table
 
 NAMES = (  # each a package here with a BENCHMARK
@@ -46,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not benchmark.cases:
         parser.error(f"{options.name} has no case whose name has {' or '.join(options.case)} in it")
     machine, dropped = machine_facts(), pins(os.environ)
+    benchmark = benchmark.on(held_to(machine))
     print(header(f"{benchmark.name}: {benchmark.title}", machine, dropped), flush=True)
     pace = QUICK if options.quick else replace(FULL, rounds=benchmark.rounds)
     named = {"paddle": options.paddle, "paddle18": options.paddle18}

@@ -6,7 +6,7 @@ Declarations only: nothing here measures, starts or prints.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.goal import Goal
 
@@ -75,6 +75,13 @@ class Benchmark:
     cases: tuple[Case, ...]
     rounds: int = 15
     shows_memory: bool = False
+
+    def on(self, generation: str) -> Benchmark:
+        """The same with what goals come to on a processor of this kind."""
+        cases = [
+            replace(case, goals=tuple(goal.on(generation) for goal in case.goals)) for case in self.cases
+        ]
+        return replace(self, cases=tuple(cases))
 
     @property
     def baseline(self) -> str:

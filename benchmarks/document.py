@@ -52,6 +52,7 @@ def _case(outcome: Outcome) -> dict[str, object]:
                 "met": verdict.met,
                 "lacks": verdict.goal.lacks,
                 "reached": verdict.goal.reached,
+                "floor": verdict.goal.floor,
                 "fails": verdict.fails,
             }
             for verdict in outcome.verdicts

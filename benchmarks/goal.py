@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from benchmarks.samples import Quantity, Sample, ratios
 
+_ROOM = 1.2
+"""By so much a figure may be worse than one that was measured on the same kind of processor."""
 _WORDS = {"wall": "wall time", "cpu": "CPU time", "speed": "speed", "memory": "memory"}
 
 
@@ -21,6 +23,10 @@ class Goal:
     ``lacks``: what is known to keep an aim from being reached. Such a one stays as it was set, is judged in
     every run and shown with that reason. ``reached``: the bound of what is reached in spite of it; only a
     miss of that one, too, fails a run. Neither is without the other.
+
+    ``measured``: the ratio on kinds of processors (machine.generation), with little else to do. A run on such
+    a one fails where it is more than a fifth worse, too: bounds have room for all processors. ``floor``: what
+    that comes to where a run is; see :meth:`on`.
     """
 
     contender: str
@@ -30,6 +36,8 @@ class Goal:
     at_least: float | None = None
     lacks: str = ""
     reached: float | None = None
+    measured: Mapping[str, float] = field(default_factory=dict, hash=False)
+    floor: float | None = None
 
     def __post_init__(self) -> None:
         if (self.at_most is None) == (self.at_least is None):
@@ -43,6 +51,18 @@ class Goal:
         sign, bound = ("<=", self.at_most) if self.at_most is not None else (">=", self.at_least)
         of = f" x {self.against}" if self.against else ""
         return f"{self.contender}: {_WORDS[self.quantity]} {sign} {bound:.2f}{of}"
+
+    def on(self, generation: str) -> Goal:
+        """The goal on a processor of this kind."""
+        if (ratio := self.measured.get(generation)) is None:
+            return self
+        return replace(self, floor=ratio * _ROOM if self.at_most is not None else ratio / _ROOM)
+
+    def is_held(self, ratio: float) -> bool:
+        """Whether a run with this ratio is good: it meets the bound, or misses it by no more than is known;
+        and where the processor is known, it is not much worse than it was there."""
+        keeps = self.floor is None or self._is_within(ratio, self.floor)
+        return keeps and (self.allows(ratio) or self.is_known_to_miss(ratio))
 
     def allows(self, ratio: float) -> bool:
         """Whether a ratio is within the bound."""
@@ -66,8 +86,14 @@ class Verdict:
 
     @property
     def fails(self) -> bool:
-        """Whether it was missed, by more than it is known to be."""
-        return self.ratio is not None and not self.met and not self.goal.is_known_to_miss(self.ratio)
+        """Whether it was missed, by more than it is known to be; or lost what it had."""
+        return self.ratio is not None and not self.goal.is_held(self.ratio)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no bound says so, and it is worse than it was on this kind of processor."""
+        ratio, goal = self.ratio, self.goal
+        return ratio is not None and self.fails and (goal.allows(ratio) or goal.is_known_to_miss(ratio))
 
     @property
     def is_stale(self) -> bool:

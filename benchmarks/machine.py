@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+_GENERATIONS = {("AuthenticAMD", "26"): "Zen 5"}
+"""By vendor and family. A model's name may say no more than AMD EPYC."""
+_BUSY = 2.0
+"""More than so many processes that want to run for each core are others'."""
 _LIBRARIES = ("numpy", "numba", "aiohttp", "torch", "paddle")
 
 
 def machine_facts() -> dict[str, object]:
-    """Processor, cores this process may use, load before the run, system and Python."""
+    """Processor and its kind, cores this process may use, load before the run, system and Python."""
     return {
         "cpu": _cpu_model(),
+        "generation": generation(),
         "cores": len(os.sched_getaffinity(0)),
         "load": round(os.getloadavg()[0], 2),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
@@ -38,9 +44,29 @@ def blas_kernel() -> str:
     return str(_blas.loaded() or "not OpenBLAS: kernel unknown")
 
 
+def generation() -> str:
+    """The kind of processor, where goals may have been measured on it; else empty."""
+    told = _told()
+    return _GENERATIONS.get((told.get("vendor_id", ""), told.get("cpu family", "")), "")
+
+
+def held_to(facts: Mapping[str, object]) -> str:
+    """To what was measured on which kind of processor a run on this machine is held; empty: to none, as where
+    others keep the machine busy."""
+    load, cores = facts["load"], facts["cores"]
+    assert isinstance(load, float) and isinstance(cores, int)
+    return str(facts["generation"]) if load <= _BUSY * cores else ""
+
+
 def _cpu_model() -> str:
+    told = _told()
+    return told.get("model name") or told.get("Model") or platform.processor() or "unknown processor"
+
+
+def _told() -> dict[str, str]:
+    """What the kernel tells of the first processor, by name."""
+    told = dict[str, str]()
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         name, _, value = line.partition(":")
-        if name.strip() in ("model name", "Model"):
-            return value.strip()
-    return platform.processor() or "unknown processor"
+        told.setdefault(name.strip(), value.strip())
+    return told

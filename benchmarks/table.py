@@ -15,7 +15,10 @@ _MARKS = {True: "met", False: "MISSED", None: "not judged"}
 
 def header(title: str, machine: Mapping[str, object], pins: Mapping[str, str]) -> str:
     """What was known before anything ran."""
-    where = "{cpu}, {cores} cores, load {load}; {system}; Python {python}".format_map(machine)
+    kind = f" ({machine['generation']})" if machine.get("generation") else ""
+    where = f"{machine['cpu']}{kind}, " + "{cores} cores, load {load}; {system}; Python {python}".format_map(
+        machine
+    )
     lines = [
         title,
         "",
@@ -50,7 +53,7 @@ def outcome_table(report: Report, outcome: Outcome) -> str:
         heads.append("peak MB")
         for row, samples in zip(rows, outcome.samples.values(), strict=True):
             row.append(f"{samples[0].peak / 1e6:,.0f}")
-    goals = [f"  {_MARKS[verdict.met]:<10} {_judgement(verdict)}" for verdict in outcome.verdicts]
+    goals = [f"  {_mark(verdict):<10} {_judgement(verdict)}" for verdict in outcome.verdicts]
     failures = [f"  FAILED     {failure}" for failure in outcome.failures]
     return "\n".join([title, *columns([heads, *rows]), *goals, *failures])
 
@@ -81,6 +84,10 @@ def _ratio(samples: Sequence[Sample], baseline: Sequence[Sample], quantity: Quan
     return [f"{median(values):.2f}", f"({low:.2f}-{high:.2f})"]
 
 
+def _mark(verdict: Verdict) -> str:
+    return "LOST" if verdict.is_lost else _MARKS[verdict.met]
+
+
 def _judgement(verdict: Verdict) -> str:
     if verdict.ratio is None:
         return f"{verdict.goal}: one of the two did not run"
@@ -88,7 +95,9 @@ def _judgement(verdict: Verdict) -> str:
 
 
 def _excuse(verdict: Verdict) -> str:
-    lacks, reached = verdict.goal.lacks, verdict.goal.reached
+    lacks, reached, floor = verdict.goal.lacks, verdict.goal.reached, verdict.goal.floor
+    if verdict.is_lost and floor is not None:
+        return f"; not even the {floor:.2f} that this kind of processor reached"
     if reached is None:
         return ""
     if verdict.is_stale:

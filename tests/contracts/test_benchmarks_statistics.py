@@ -2,12 +2,14 @@
 
 import pytest
 
+from benchmarks import machine
 from benchmarks.benchmark import Benchmark, Case, Contender
 from benchmarks.contest import QUICK, Outcome, Report, disagreements
 from benchmarks.document import document
 from benchmarks.goal import Goal, judge
 from benchmarks.samples import Sample, ratios, spread, take_turns
-from benchmarks.table import duration, outcome_table
+from benchmarks.table import duration, header, outcome_table
+from benchmarks.transport import BENCHMARK as TRANSPORT
 
 
 def samples(*walls: float, cpu: float = 1.0) -> list[Sample]:
@@ -95,6 +97,66 @@ def test_an_aim_that_is_known_to_be_missed_fails_a_run_beyond_what_was_reached_a
 def test_an_excuse_is_not_without_what_was_reached_which_is_less_than_the_aim(words):
     with pytest.raises(ValueError, match="go together"):
         Goal(contender="ours", against="peer", quantity="cpu", at_most=1.0, **words)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ({"at_most": 4.0}, "0.86 that this kind"),
+        ({"at_most": 1.3, "lacks": "Python", "reached": 4.5}, "0.86 that this kind"),
+        ({"at_least": 0.1, "quantity": "speed"}, "0.60 that this kind"),
+        ({"at_least": 1.8, "quantity": "speed", "lacks": "Python", "reached": 0.1}, "0.60 that this kind"),
+    ],
+)
+def test_where_the_processor_is_known_a_loss_fails_a_run_that_bounds_with_room_for_all_let_pass(words, shown):
+    measured = 0.72
+    goal = Goal(
+        **{"contender": "ours", "against": "peer", "quantity": "wall", "measured": {"one": measured}} | words
+    )
+    worse = -1 if goal.at_most is None else 1
+
+    def verdict(where, loss):
+        """The time of ours; of a speed the inverse is judged."""
+        time = measured**worse * loss
+        return judge(goal.on(where), {"ours": samples(time), "peer": samples(1.0)})
+
+    assert goal.on("another") == goal
+    assert not verdict("one", 1.1).fails and not verdict("another", 1.3).fails
+    lost = verdict("one", 1.3)
+    assert lost.fails and lost.is_lost
+    case = Case(name="a case", unit="step", volume=1, volume_unit="step", settings={}, goals=(goal,))
+    benchmark = Benchmark("one", "one", (Contender("peer", "a"), Contender("ours", "a")), (case,))
+    assert [each.goals for each in benchmark.on("one").cases] == [(goal.on("one"),)]
+    report = Report(benchmark, QUICK, outcomes=[Outcome(case, {}, {}, [lost])])
+    assert not report.met
+    last = outcome_table(report, report.outcomes[0]).splitlines()[-1]
+    assert last.startswith("  LOST ") and shown in last
+    assert document(report, {}, {})["cases"][0]["goals"][0]["floor"] == lost.goal.floor
+
+
+def test_a_transport_that_loses_three_tenths_on_a_known_processor_is_found_out_and_noise_is_not():
+    goals = [goal.on("Zen 5") for case in TRANSPORT.cases for goal in case.goals]
+    held = [(goal, goal.measured["Zen 5"]) for goal in goals if goal.measured]
+    assert {goal for goal in goals if goal.lacks} <= {goal for goal, _ in held}
+    for goal, ratio in held:
+        worse, noise = (ratio * 1.3, ratio * 1.1) if goal.at_most is not None else (ratio / 1.3, ratio / 1.1)
+        assert not goal.is_held(worse) and goal.is_held(noise), goal
+
+
+@pytest.mark.parametrize(
+    ("told", "load", "kind", "held"),
+    [
+        ({"vendor_id": "AuthenticAMD", "cpu family": "26", "model name": "AMD EPYC"}, 2.9, "Zen 5", "Zen 5"),
+        ({"vendor_id": "AuthenticAMD", "cpu family": "26", "model name": "AMD EPYC"}, 9.0, "Zen 5", ""),
+        ({"vendor_id": "GenuineIntel", "cpu family": "6", "model name": "Intel Xeon"}, 0.0, "", ""),
+        ({}, 0.0, "", ""),
+    ],
+)
+def test_a_run_is_held_to_a_kind_of_processor_that_others_leave_alone(monkeypatch, told, load, kind, held):
+    monkeypatch.setattr(machine, "_told", lambda: told)
+    facts = machine.machine_facts() | {"load": load, "cores": 2}
+    assert (facts["generation"], machine.held_to(facts)) == (kind, held)
+    assert (f" ({kind}), 2 cores" in header("a run", facts, {})) == bool(kind)
 
 
 def test_a_goal_against_a_contender_that_is_not_there_is_not_judged():
