@@ -26,6 +26,10 @@ SOMEBODY = 9
 KEPT = SnapshotOptions(folder="a folder", period=1 << 20)
 PLACES = st.lists(st.integers(0, 40), min_size=1, max_size=4)
 """Batches, by number."""
+LEAST = 2
+"""So many steps are applied in a course; if need be at its end,"""
+MOST_TURNS = 20
+"""for which a trainer does no more batches than these."""
 
 
 def assert_close(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], about: str) -> None:
@@ -34,11 +38,15 @@ def assert_close(found: Mapping[str, np.ndarray], expected: Mapping[str, np.ndar
 
 
 class Course(RuleBasedStateMachine):
-    """See the module's text. One trainer is there from the start, and never leaves."""
+    """See the module's text. One trainer is there from the start, and never leaves. ``applied``: how many
+    steps were, of each course."""
 
-    def __init__(self, mode: str, rule: str) -> None:
+    is_right = False  # all was as it must be when one last looked
+
+    def __init__(self, mode: str, rule: str, applied: list[int] | None = None) -> None:
         super().__init__()
         self.mode, self.rule = mode, rule
+        self.applied = [] if applied is None else applied
         self.seats: list[Any] = []
 
     @initialize(
@@ -80,7 +88,7 @@ class Course(RuleBasedStateMachine):
 
     def do(self, id: int, work: Callable[[], Any]) -> None:
         """A trainer does it, and then all go on that can."""
-        seat = self.seats[id]
+        seat, self.is_right = self.seats[id], False
         if self.in_pass[id] != self.reference.server.passes:
             self.in_pass[id] = self.reference.server.passes
             seat.do(partial(self.exchanges[id].begin_pass, self.in_pass[id]))
@@ -186,7 +194,9 @@ class Course(RuleBasedStateMachine):
     @precondition(lambda self: self.late)
     @rule(data=st.data())
     def join(self, data: st.DataObject) -> None:
-        id = data.draw(st.sampled_from(sorted(self.late)))
+        self.late_one_joins(data.draw(st.sampled_from(sorted(self.late))))
+
+    def late_one_joins(self, id: int) -> None:
         self.late.discard(id)
         self.do_join(id)
         self.reference.join(id)
@@ -202,6 +212,7 @@ class Course(RuleBasedStateMachine):
     @rule(data=st.data(), is_shard=st.booleans())
     def break_down(self, data: st.DataObject, is_shard: bool) -> None:
         """A trainer's connection, or the shard, which goes on from a snapshot. Who waits asks again."""
+        self.is_right = False
         if is_shard:
             self.talk.ask(SOMEBODY, Hold(self.talk.shard.clocks.version))
             self.talk.ask(SOMEBODY, Keep())
@@ -226,8 +237,22 @@ class Course(RuleBasedStateMachine):
         for id in self.free():
             assert_close(self.arrays[id], self.reference.dense[id], f"as trainer {id} has it")
             assert self.dropped[id] == self.reference.dropped[id]
+        self.is_right = True
+
+    def end(self) -> None:
+        """Where too little has come of it, who is late comes, and all do batches in turn."""
+        steps = self.reference.server.rates
+        for id in sorted(self.late if len(steps) < LEAST else ()):
+            self.late_one_joins(id)
+            self.trainers_see_what_their_mode_promises()
+        for place in range(MOST_TURNS):
+            if len(steps) < LEAST:
+                self.step_in_turns([place])
+        self.applied.append(len(steps))
 
     def teardown(self) -> None:
+        if self.is_right:
+            self.end()
         for seat in self.seats:
             seat.is_over = True
             seat.go_on()

@@ -22,6 +22,8 @@ from .course import Course
 from .references import Sync
 from .table import DENSE, MODES, OPENED, PACKED, RULES, SCHEDULES
 
+LEAST = 8
+"""Steps that are applied in each cell."""
 FEW = settings(max_examples=4, stateful_step_count=15)
 MANY = settings(max_examples=30, stateful_step_count=40)
 
@@ -30,10 +32,11 @@ MANY = settings(max_examples=30, stateful_step_count=40)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("mode", MODES)
 def test_trainers_see_what_their_mode_and_their_rule_promise(mode: str, rule: str, course: settings) -> None:
-    machine = partial(Course, mode, rule)
+    machine = partial(Course, mode, rule, applied := list[int]())
     if "CI" in os.environ:
         seed(f"{mode}, {rule}")(machine)  # else all would have the same ones there
     run_state_machine_as_test(machine, settings=course)
+    assert sum(applied) >= LEAST
 
 
 # The table is whole.
