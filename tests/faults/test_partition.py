@@ -29,7 +29,7 @@ HOSTS = ("10.77.1.2", "10.77.2.2")
 
 # Every gradient is 1 and the rate 1: after step s all values are -2 * s, wherever they come from.
 TRAIN = """
-import os, sys
+import os, socket, sys
 from pathlib import Path
 import numpy as np
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
@@ -46,11 +46,16 @@ w = exchange.start(model, update, {"w": np.zeros(5000, np.float32)})["w"]
 step = 0
 try:
     while Goal.wait(Path("goal"), step):
+        if me and step == 5 and Path("leave").exists():
+            client._socket.shutdown(socket.SHUT_RDWR)
         exchange.step({"w": np.ones(5000, np.float32)}, 1)
         step += 1
         assert set(w.tolist()) == {-2.0 * step}, (step, set(w.tolist()))
+        client = exchange._shards[1].line.client
         if step == 5:  # until then without haste: this loads kernels
-            exchange._shards[1].line.client._call_timeout_s = float(sys.argv[3])
+            client._call_timeout_s = float(sys.argv[3])
+        if step in (5, 10):
+            print("from", client._socket.getsockname(), flush=True)
         print("step", step, flush=True)
     exchange.end_pass(0)
     exchange.fetch()
@@ -71,6 +76,15 @@ table inet cut {
     }
 }
 """
+FLOW = """
+table inet left {
+    chain input {
+        type filter hook input priority 0
+        tcp sport PORT counter drop
+    }
+}
+"""
+"""Nothing more comes of one connection: the pserver does not learn that it has ended."""
 HAS_NFT = pytest.mark.skipif(shutil.which("nft") is None, reason="there is no nft (nftables)")
 
 
@@ -152,6 +166,10 @@ class Job:
 
     def steps(self, trainer: int) -> int:
         return len(re.findall(r"^step \d+$", self.said(f"trainer {trainer}"), re.MULTILINE))
+
+    def ports(self) -> list[str]:
+        """From which trainer 1 has spoken to the second pserver, one after the other."""
+        return re.findall(r"^from \('10.77.2.1', (\d+)\)$", self.said("trainer 1"), re.MULTILINE)
 
     def resent(self) -> int:
         """Segments that trainer 1's kernel has sent again."""
@@ -239,3 +257,20 @@ def test_answers_that_come_again_before_the_deadline_were_not_missed(tmp_path: P
         running.goal.end(at_once=False)
         assert set(running.statuses().values()) == {0}
         assert [running.steps(id) for id in (0, 1)] == [20, 20]
+
+
+@HAS_NFT
+def test_one_that_comes_back_while_its_old_connection_is_there_is_heard_on_the_new_one(
+    tmp_path: Path,
+) -> None:
+    with networks() as made, job(tmp_path, made, patience_s=60) as running:
+        rules = FLOW.replace("PORT", running.ports()[0])
+        nft = made.within(made.servers, "nft", "-f", "-")
+        subprocess.run(nft, input=rules, text=True, check=True, capture_output=True)
+        (tmp_path / "leave").touch()
+        running.goal.raise_to(20)
+        until(lambda: [running.steps(id) for id in (0, 1)] == [20, 20], "both to go on")
+        running.goal.end(at_once=False)
+        assert set(running.statuses().values()) == {0}
+        assert len({*running.ports()}) == 2
+        assert "lost trainer 1" not in running.said(HOSTS[1]), "the old one ended before the new one came"
