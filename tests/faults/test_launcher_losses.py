@@ -151,6 +151,14 @@ def test_a_model_that_could_not_be_collected_is_said_to_be_where_it_is(launch, t
     assert (running.node(0) / "output/pass-00000/done").exists()
 
 
+def test_what_a_trainer_wrote_elsewhere_than_in_output_is_said_to_be_in_its_workspace(launch) -> None:
+    running = launch(train="open('params_pass_0.tar', 'w').close()", pserver=ENDS)
+    status, output, _ = failed(running)
+    assert status == 0
+    assert output.splitlines()[-1].endswith(f", no output: what else trainer 0 wrote is in {running.node(0)}")
+    assert (running.node(0) / "params_pass_0.tar").exists()
+
+
 def test_a_model_of_an_earlier_job_is_not_taken_for_this_ones(launch, tmp_path) -> None:
     model = tmp_path / "package" / "output" / "pass-00000"
     model.mkdir(parents=True)

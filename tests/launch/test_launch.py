@@ -12,7 +12,7 @@ from paddle._launch.actions import TellFallen
 from paddle._launch.backends import Post, Say, unheard
 from paddle._launch.events import Answered, NodeEnded, NodeFailed, RoleExited, RoleJoined, RoleReady
 from paddle._launch.launch import Launch
-from paddle._launch.news import Changed, Restarted, Said, Waiting
+from paddle._launch.news import Changed, Progress, Restarted, Said, Waiting
 from paddle._launch.phases import Phase
 from paddle._launch.plan import LaunchPlan, NodePlan, RolePlan
 from paddle._launch.settings import Host
@@ -237,6 +237,42 @@ def test_one_death_too_many_ends_the_launch_with_the_status_of_that_role(tmp_pat
     assert launch.cause is not None
     assert (launch.cause.role, launch.cause.status) == ("trainer-0", 137)
     assert "it had been started again once (--max_restart=1)" in launch.cause.detail
+
+
+def lines_of(home: Path, steps: Iterable[float], *, joins: bool) -> list[str]:
+    """What people read of a job whose trainer makes steps at these times, in seconds, and ends well."""
+    clock, screen = Clock(), Recorder()
+
+    def carry(_: LaunchPlan, post: Post) -> Ready:
+        def train() -> None:
+            for batch, at in enumerate(steps):
+                step = Progress("trainer-0", 0, batch, 0.5, 1.0)
+                clock.due.append((clock.now + at, lambda step=step: post(step)))
+            for role in ROLES:
+                clock.due.append((clock.now + 13, lambda role=role: post(RoleExited(role, 0))))
+            if joins:
+                post(RoleJoined("pserver-0"))
+
+        return Ready(post, train)
+
+    Launch(plan(home), screen, carry, clock).run()
+    return [each.text for each in screen.told if isinstance(each, Said)]
+
+
+def test_trainers_that_train_alone_are_told_of_while_they_do(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("paddle._launch.launch._TICK_S", 0.001)
+    lines = lines_of(tmp_path, [1, 2, 12], joins=False)
+    (alone,) = [number for number, line in enumerate(lines) if "each trainer trains alone" in line]
+    assert "is_local=False" in lines[alone]
+    assert alone < next(number for number, line in enumerate(lines) if line.startswith("trainers succeeded"))
+    assert "no trainer has connected to the pservers: stopping them" in lines[alone:]
+
+
+def test_that_trainers_trained_alone_is_told_at_the_end_of_a_short_job(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("paddle._launch.launch._TICK_S", 0.001)
+    assert sum("each trainer trains alone" in line for line in lines_of(tmp_path, [1], joins=False)) == 1
+    assert not any("alone" in line for line in lines_of(tmp_path, [1, 12], joins=True))
+    assert not any("alone" in line for line in lines_of(tmp_path, [], joins=False))  # it may not train at all
 
 
 class Lost(Ready):

@@ -294,8 +294,19 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
         parts.append(f"model in {model}")
     elif model.is_dir() and model != launch.nodes[launch.saver].workspace / "output":
         parts.append(f"the model in {model} is of an earlier job")
+    parts += _unfetched(launch, running) if status == 0 else ()
     parts += [f"not collected; still where it was made: {' '.join(left)}"] if left else []
     return ", ".join(parts)
+
+
+def _unfetched(launch: plan.LaunchPlan, running: Launch) -> Iterator[str]:
+    """Where a trainer's program may have written its model, if there is nothing in ``output``."""
+    node = launch.nodes[launch.saver]
+    if (launch.saver, "output") in running.collected or launch.pods is not None:
+        return
+    if not node.host.is_local or not (node.workspace / "output").is_dir():
+        prefix = "" if node.host.is_local else f"{node.host.user}@{node.host.name}:"
+        yield f"no output: what else trainer 0 wrote is in {prefix}{node.workspace}"
 
 
 def _left(launch: plan.LaunchPlan, running: Launch) -> Iterator[str]:

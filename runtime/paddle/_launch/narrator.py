@@ -34,6 +34,11 @@ from paddle._launch.supervisor import Supervisor
 from paddle._visible import visible
 
 _MOST_OF_CLUSTERS = 120  # letters of what a cluster says
+_ALONE_S = 10.0  # what servers say of trainers that came has arrived long before
+_ALONE = (
+    "each trainer trains alone: none has connected to the pservers. "
+    "In v2 that takes trainer.SGD(..., is_local=False)"
+)
 _WHAT_THEN = {Phase.COLLECT: "; what is being collected still arrives", Phase.END: ""}
 
 
@@ -50,6 +55,8 @@ class Narrator:
         self._together: set[str] = set()  # who starts again with the whole job: no line for each
         self._took: list[str] = []  # of each phase that is over, in words
         self._began = self._since = self._training_since = now
+        self._stepping_since: float | None = None  # in this life of the job
+        self._told_alone = False
 
     def last_lines(self, role: str) -> tuple[str, ...]:
         """Give the last lines that a role printed."""
@@ -77,6 +84,8 @@ class Narrator:
             case Progress():
                 if not self._board.moving():
                     self._tell_first_step(now)
+                self._stepping_since = now if self._stepping_since is None else self._stepping_since
+                self._tell_alone(now)
                 self._keeper.mark(news, now - self._training_since)
             case Restarted(source, text) | Told(source, text):
                 self._screen.say(f"{source}: {visible(text)}")
@@ -97,6 +106,7 @@ class Narrator:
 
     def begin_again(self) -> None:
         """All roles are over, and start again with the whole job."""
+        self._stepping_since = None
         self._together = {row.role for row in self._board.rows()}
         for row in self._board.rows():
             self._tell(Restarted(row.role, "the whole job begins again"))
@@ -147,6 +157,7 @@ class Narrator:
         but = self._supervisor.spared.told
         self._screen.say(f"trainers succeeded after {took:.1f} s{but}")
         if not self._supervisor.has_met:
+            self._tell_alone(float("inf"))
             self._screen.say("no trainer has connected to the pservers: stopping them")
 
     def tell_gone(self) -> None:
@@ -161,6 +172,13 @@ class Narrator:
         took, in_all = now - self._training_since, now - self._began
         phases = ", ".join([*self._took, f"train {took:.1f}"])
         self._screen.say(f"first step after {took:.1f} s, {in_all:.1f} s in all: {phases}")
+
+    def _tell_alone(self, now: float) -> None:
+        """Say once that trainers make steps and no server knows of it."""
+        is_unmet = self._stepping_since is not None and not self._supervisor.has_met
+        if is_unmet and now - self._stepping_since > _ALONE_S and not self._told_alone:
+            self._told_alone = True
+            self._screen.say(_ALONE)
 
     def _tell(self, bulletin: Bulletin) -> None:
         self._board.take(bulletin)
