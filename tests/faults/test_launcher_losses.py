@@ -159,6 +159,12 @@ def test_what_a_trainer_wrote_elsewhere_than_in_output_is_said_to_be_in_its_work
     assert (running.node(0) / "params_pass_0.tar").exists()
 
 
+def test_a_job_that_fails_says_so_too_once_it_has_trained(launch) -> None:
+    status, output, _ = failed(launch(train=FAILS))
+    assert status == 7
+    assert ", no output: what else trainer 0 wrote is in " in output.splitlines()[-1]
+
+
 def test_a_model_of_an_earlier_job_is_not_taken_for_this_ones(launch, tmp_path) -> None:
     model = tmp_path / "package" / "output" / "pass-00000"
     model.mkdir(parents=True)

@@ -289,12 +289,12 @@ def _last_line(launch: plan.LaunchPlan, status: int, curve: Path | None, running
     left = list(_left(launch, running))
     parts = [f"{head}: logs in {launch.home / 'log'}"]
     parts += [f"loss curve {curve}"] if curve else []
+    parts += _unfetched(launch, running) if running.has_trained else ()
     model = launch.home / "output"
     if (launch.saver, "output") in running.collected:
         parts.append(f"model in {model}")
     elif model.is_dir() and model != launch.nodes[launch.saver].workspace / "output":
         parts.append(f"the model in {model} is of an earlier job")
-    parts += _unfetched(launch, running) if status == 0 else ()
     parts += [f"not collected; still where it was made: {' '.join(left)}"] if left else []
     return ", ".join(parts)
 
