@@ -132,15 +132,16 @@ def save_inference_model(
     program_only: bool = False,
 ) -> list[str]:
     """Write what computes ``target_vars`` from ``feeded_var_names``, and the values that it needs. Without
-    ``export_for_deployment`` the whole program and all that it keeps, the former as ``NAME.main_program``.
+    ``export_for_deployment`` the whole program and all that it keeps, the former as ``NAME.main_program``;
+    there may be no ``target_vars`` then.
 
     Returns the names of the targets.
     """
     feeds = [feeded_var_names] if isinstance(feeded_var_names, str) else list(feeded_var_names or ())
     if not all(isinstance(name, str) for name in feeds):
         raise BadArgument("feeded_var_names are names of variables (str)")
-    targets = [target_vars] if isinstance(target_vars, Variable) else list(target_vars)
-    if not targets or not all(isinstance(each, Variable) for each in targets):
+    targets = [target_vars] if isinstance(target_vars, Variable) else list(target_vars or ())
+    if not all(isinstance(each, Variable) for each in targets) or (export_for_deployment and not targets):
         raise BadArgument("target_vars are Variables, one or more")
     program, names, ending = program_of(main_program), [each.name for each in targets], ".main_program"
     if export_for_deployment:
