@@ -75,6 +75,12 @@ def server():
 MD5 = hashlib.md5(b"content").hexdigest()
 
 
+def test_a_download_is_told_where_no_data_of_a_program_go(home, server, capsys):
+    common.download(server.url, "a", MD5)
+    output, errors = capsys.readouterr()
+    assert (output, errors) == ("", f"Downloading {server.url} to {home / 'a' / 'file.bin'}\n")
+
+
 def test_a_file_is_downloaded_once(home, server):
     paths = {common.download(server.url, "module", MD5) for _ in range(3)}
     assert paths == {str(home / "module" / "file.bin")}

@@ -15,6 +15,7 @@ import itertools
 import os
 import pickle
 import shutil
+import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -78,7 +79,7 @@ def fetch_all() -> None:
 
 def _transfer(url: str, path: Path) -> None:
     """Bring ``url`` to ``path``, which appears only when all of it is there; else nothing is left."""
-    print(f"Downloading {url} to {path}", flush=True)
+    print(f"Downloading {url} to {path}", file=sys.stderr, flush=True)  # stdout may be a program's data
     partial = path.with_name(f"{path.name}.{os.getpid()}.part")
     with urllib.request.urlopen(url, timeout=_CONNECT_TIMEOUT_S) as source:
         path.parent.mkdir(parents=True, exist_ok=True)
