@@ -56,6 +56,17 @@ def test_of_two_programs_of_a_job_no_number_is_given_twice() -> None:
     third.close()
 
 
+def test_of_pservers_that_serve_one_program_a_second_one_is_told_so(monkeypatch) -> None:
+    monkeypatch.setenv("PADDLE_SHARED_PORTS", "4,1,1")
+    first, second = job(4), job(4)
+    first()
+    with pytest.raises(NotImplementedError, match="while another one of this process is"):
+        second()
+    first.close()
+    assert second() is not None
+    second.close()
+
+
 def test_an_error_is_told_to_all_that_are_left() -> None:
     one = job(3)
     exchanges: list[Any] = [one(), one()]

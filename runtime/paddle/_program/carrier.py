@@ -41,6 +41,15 @@ _started: dict[int, Carrier] = {}  # that have not said goodbye
 _MISSED_S = 600.0  # for which a trainer is missed, as by other pservers
 _PATIENCE_S = 180.0  # with which the original waits for a server that is not there yet
 _WORD_S = 5.0  # with which a process that ends waits for one
+_SEVERAL_RULES = (
+    "a program with several optimizers, or several variables that hold learning rates, is not trained on "
+    "`paddle pserver`s in this release: train all of it by one optimizer, or launch it with "
+    "`python -m paddle.distributed.launch`, where the program is the server too"
+)
+_SECOND_PROGRAM = (
+    "a program is not trained on `paddle pserver`s while another one of this process is, or was without "
+    "saying goodbye, in this release: train each in a job of its own"
+)
 _PROCESS = type("Process", (), {})()  # exchanges are left when it ends, unless they are closed before
 
 
@@ -91,6 +100,8 @@ class Carrier:
         _started[id(self)] = self
         listen(_tell_all)
         number = next(number for number in count() if number not in taken)
+        if number and not self._exchanges and self.meets_commands:
+            raise _not_in_this_release(_SECOND_PROGRAM)
         exchange, self.is_known = _remote(self.cluster, number), True
         taken.add(number)
         self._exchanges[number] = exchange, Goodbye(_PROCESS, exchange)
@@ -239,7 +250,6 @@ def _remote(cluster: Cluster, group: int) -> Remembering:
 
 
 def _to_servers(cluster: Cluster, group: int, within_s: float | None = None) -> RemoteExchange:
-    from paddle._absent import NotInThisRelease
     from paddle._launch.environ import read_ways, shared_ports
 
     with undisturbed():
@@ -248,11 +258,7 @@ def _to_servers(cluster: Cluster, group: int, within_s: float | None = None) -> 
 
     flags, shared = read_ways(os.environ), shared_ports(os.environ, cluster.endpoints)
     if shared is not None and group:
-        raise NotInThisRelease(
-            "a program with several optimizers, or several variables that hold learning rates, is not "
-            "trained on `paddle pserver`s in this release: train all of it by one optimizer, or launch it "
-            "with `python -m paddle.distributed.launch`, where the program is the server too"
-        )
+        raise _not_in_this_release(_SEVERAL_RULES)
     port, ports_num, ports_num_for_sparse = shared or (None, 1, 1)
     hosts = [endpoint.rpartition(":")[0] for endpoint in cluster.endpoints]
     return RemoteExchange(
@@ -270,6 +276,12 @@ def _to_servers(cluster: Cluster, group: int, within_s: float | None = None) -> 
         tls_ca=flags.tls_ca,
         group=group,
     )
+
+
+def _not_in_this_release(text: str) -> Exception:
+    from paddle._absent import NotInThisRelease
+
+    return NotInThisRelease(text)
 
 
 def _patience_s(flags: InitFlags) -> float:
