@@ -90,6 +90,16 @@ def test_a_strategy_begins_with_options_that_programs_set() -> None:
         assert told(strategy).k_steps == 9
 
 
+def test_what_a_strategy_says_in_vain_is_told_at_the_users_line() -> None:
+    with fluid.program_guard(fluid.Program(), fluid.Program()):
+        loss = fluid.layers.mean(fluid.layers.fc(fluid.layers.data("x", shape=[2]), 1))
+        strategy = config(sync_mode=False, runtime_split_send_recv=True)
+        optimizer = begun().distributed_optimizer(fluid.optimizer.SGD(0.1), strategy)
+        with pytest.warns(UserWarning, match="runtime_split_send_recv changes nothing") as warned:
+            optimizer.minimize(loss)
+    assert {each.filename for each in warned} == {__file__}
+
+
 def test_late_gradients_are_compensated_where_a_strategy_says_so() -> None:
     for make in (StrategyFactory.create_async_strategy, StrategyFactory.create_half_async_strategy):
         strategy = make()

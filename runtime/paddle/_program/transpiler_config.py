@@ -12,6 +12,7 @@ from typing import Any
 from paddle._absent import NotInThisRelease
 from paddle._engine.exchange import ModeSpec
 from paddle._program import modes
+from paddle._program.description.operator import level_of_user
 from paddle._program.errors import BadArgument
 from paddle._program.upstream_flags import cpu_count, merged_steps
 
@@ -61,7 +62,8 @@ class DistributeTranspilerConfig:
         if self.enable_dc_asgd and self.geo_sgd_mode:
             idle.append("enable_dc_asgd")
         if idle:
-            warnings.warn(f"DistributeTranspilerConfig: {', '.join(idle)} changes nothing here", stacklevel=4)
+            text = f"DistributeTranspilerConfig: {', '.join(idle)} changes nothing here"
+            warnings.warn(text, stacklevel=level_of_user())
 
     def _mode(self, sync_mode: bool) -> ModeSpec:
         self._check()

@@ -33,9 +33,10 @@ def test_who_looks_up_a_table_is_asked_once_for_all_parameters(monkeypatch: pyte
     ids = paddle.static.data("ids", [-1, 1], "int64")
     rows = paddle.nn.Embedding(10, 4, sparse=True)(ids)
     loss = paddle.mean(paddle.nn.Linear(4, 2)(rows))
-    with pytest.warns(UserWarning, match="moves all its rows"):
+    with pytest.warns(UserWarning, match="moves all its rows") as warned:
         paddle.optimizer.SGD(0.1, weight_decay=0.5).minimize(loss)
     assert len(asked) == 1
+    assert [each.filename for each in warned] == [__file__]  # at the user's line
 
 
 def test_open_tables_are_looked_for_once_for_all_that_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:

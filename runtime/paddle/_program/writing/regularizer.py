@@ -12,6 +12,7 @@ from typing import Any
 
 from paddle._program.description import unique_name
 from paddle._program.description.open_tables import is_open_lookup
+from paddle._program.description.operator import level_of_user
 
 
 class WeightDecayRegularizer:
@@ -95,7 +96,8 @@ def _is_decayed(parameter: Any, lookups: list[Any]) -> bool:
     rows, that is news. One without a height has rows that nobody counts, so it has none, as upstream."""
     if any(map(is_open_lookup, lookups)):
         warnings.warn(
-            f"table {parameter.name!r} has no height, so it has no decay, as in the original", stacklevel=2
+            f"table {parameter.name!r} has no height, so it has no decay, as in the original",
+            stacklevel=level_of_user(),
         )
         return False
     if any(op.attrs.get("is_sparse") for op in lookups):
@@ -104,7 +106,7 @@ def _is_decayed(parameter: Any, lookups: list[Any]) -> bool:
             "each step, as in the original: its gradients are no longer rows, and with parameter servers it "
             "is sent and kept whole. To have it sparse and without decay, give it "
             "ParamAttr(regularizer=L2Decay(0.0))",
-            stacklevel=2,
+            stacklevel=level_of_user(),
         )
     return True
 
