@@ -175,8 +175,10 @@ class Narrator:
 
     def _tell_alone(self, now: float) -> None:
         """Say once that trainers make steps and no server knows of it."""
-        is_unmet = self._stepping_since is not None and not self._supervisor.has_met
-        if is_unmet and now - self._stepping_since > _ALONE_S and not self._told_alone:
+        since = self._stepping_since
+        if since is None or self._supervisor.has_met or self._told_alone:
+            return
+        if now - since > _ALONE_S:
             self._told_alone = True
             self._screen.say(_ALONE)
 
