@@ -210,7 +210,10 @@ TABLE = (
     Row("_program"),
     Row("_program.modes", "_engine.exchange _program.errors"),
     Row("_program.runtime_config", "_program.{errors, upstream_flags}"),
-    Row("_program.transpiler_config", "_absent _engine.exchange _program.{description, errors, modes, upstream_flags}"),
+    Row(
+        "_program.transpiler_config",
+        "_absent _engine.exchange _program.{description, errors, modes, upstream_flags}",
+    ),
     Row("_program.upstream_flags", "_program.errors", "os"),
     Row("_program.calls", "", "os pathlib sys"),
     Row("_program.told_to_stop", "_insistence", "os signal threading"),
