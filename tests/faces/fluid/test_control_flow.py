@@ -350,3 +350,48 @@ def test_a_loop_of_functions_refuses_what_is_not_as_it_takes_it() -> None:
     ):
         with pytest.raises(ValueError, match=r"[Ww]hile"):
             layers.while_loop(cond, body, given)
+
+
+def _loss_and_slope(loss: Any, feed: dict[str, Any]) -> tuple[float, list[float]]:
+    """The loss of a step of descent, and the gradient of ``w``, a parameter that began at 2, by its move."""
+    fluid.optimizer.SGD(1.0).minimize(loss)
+    (found,) = _ran([loss], feed)
+    return found.item(), (2.0 - np.array(fluid.global_scope().find_var("w").get_tensor())).tolist()
+
+
+def _parameter() -> Any:
+    initial = fluid.initializer.Constant(2.0)
+    return layers.create_parameter([2], "float32", name="w", default_initializer=initial)
+
+
+@pytest.mark.parametrize("made", [False, True], ids=["fed", "of_the_host"])
+def test_what_was_computed_of_data_is_not_computed_of_what_a_loop_makes_of_them(made: bool) -> None:
+    x, w = fluid.data("x", [2]), _parameter()
+    if made:
+        same = fluid.default_main_program().current_block().create_var("same", dtype="float32", shape=[2])
+        x = layers.py_func(np.array, x, same)
+    before = x * w
+    i, n = _constant(0, "int64"), _constant(3, "int64")
+    _, after = layers.while_loop(lambda i, a: _less(i, n), lambda i, a: [i + 1, a * 10.0], [i, x])
+    loss, slope = _loss_and_slope(layers.reduce_sum(before + after), {"x": np.array([1.0, -2.0], np.float32)})
+    assert loss == pytest.approx(-2.0 - 1000.0)
+    assert slope == pytest.approx([1.0, -2.0])
+
+
+@pytest.mark.parametrize(
+    ("at", "loss", "slope"), [(1.0, -4.0, [2.0, -4.0]), (-1.0, -2.0, [0.0, 0.0])], ids=["taken", "left"]
+)
+def test_data_that_a_branch_may_write_over_are_as_fed_where_it_is_not_taken(
+    at: float, loss: float, slope: list[float]
+) -> None:
+    x, y, s, w = fluid.data("x", [2]), fluid.data("y", [2]), fluid.data("s", [1]), _parameter()
+    x.stop_gradient = False
+    with layers.Switch() as switch, switch.case(_op("greater_than", s, _constant(0.0))):
+        layers.assign(y * w, x)
+    doubled = fluid.default_main_program().current_block().create_var("doubled", dtype="float32", shape=[2])
+    layers.py_func(lambda each: np.array(each) * 2, x, doubled, lambda _, __, back: np.array(back) * 2)
+    data = np.array([1.0, -2.0], np.float32)
+    found = _loss_and_slope(
+        layers.reduce_sum(doubled), {"x": data, "y": data, "s": np.array([at], np.float32)}
+    )
+    assert found == (loss, slope)

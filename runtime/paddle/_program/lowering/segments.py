@@ -23,7 +23,7 @@ from paddle._program.lowering.counting import counted_apart
 from paddle._program.lowering.lowering import Lowering, sparse_tables
 from paddle._program.lowering.op_rows import is_lowered, row
 from paddle._program.lowering.passes import Pass, passes, taken_again, through_host
-from paddle._program.lowering.states import first_reads, noted, states_of, writes_of
+from paddle._program.lowering.states import first_reads, noted, states_of, writes_of, written_over
 from paddle._program.lowering.taped import Taped
 from paddle._program.lowering.telling import GIVEN, Told, ends_ahead_of, sizes_ahead, tells_by_value, told
 from paddle._program.lowering.updates import (
@@ -120,6 +120,7 @@ class _Staging:
     ) -> None:
         self._fed, self._fetched, self._taken_again = fed, fetched, taken_again
         self._states = states_of(block)
+        self._written_over, self._made = written_over(block) - self._states, set[str]()
         self._place_of = {id(op): place for place, op in enumerate(block.ops)}
         self._before: list[Operator] = []
         self._recalls: dict[int, tuple[str, ...]] = {}
@@ -127,11 +128,13 @@ class _Staging:
     def stage(self, part: _Part, later: Sequence[_Part], *, is_alone: bool) -> Stage:
         """``later``: the parts behind it. ``is_alone``: no gradient goes back through it."""
         if isinstance(part, Operator):
+            self._made.difference_update(writes_of(part))
             return self._place_of[id(part)]
         wanted = frozenset(self._fetched).union(*map(_read_by, later))
         if isinstance(part, Pass):
             return Taped.of(part, wanted)
         piece = self._piece(part, wanted)
+        self._made.update(name for op in part for name in writes_of(op))
         if not is_alone:
             if piece.states:
                 self._recalls[piece.own[0]] = piece.states
@@ -148,7 +151,7 @@ class _Staging:
             watched=self._places([op for op in own if op.type in _SHOWING]),
             fed=frozenset(name for name in self._fed if name not in made),
             wanted=wanted,
-            states=first_reads(own, self._states),
+            states=first_reads(own, self._states | (self._written_over - self._made)),
             recalls=tuple(self._recalls.items()) if again else (),
             tells=tuple(dict.fromkeys(size.key for op in ops for size in told(op))),
             says=tuple(dict.fromkeys(size for op in own for size in told(op) if tells_by_value(size))),

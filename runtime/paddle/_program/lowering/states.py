@@ -1,4 +1,5 @@
-"""States: what outlives a run and is read before it is written in one, such as a counter.
+"""States: what comes from outside and is read in a run before it is written: a counter that outlives runs, or
+data that are written over.
 
 What is computed for a second time, for the gradients of what comes behind a host operator, has to see a state
 as it was the first time: it is noted when it is first read. It must never know a run.
@@ -12,6 +13,7 @@ from collections.abc import Collection, Sequence
 
 from paddle._program.description.block import Block, blocks_of, reads_of
 from paddle._program.description.operator import BACKWARD, Operator
+from paddle._program.lowering.op_rows import is_lowered
 from paddle._program.lowering.updates import is_update
 
 IN_PLACE = frozenset({"batch_norm", "sync_batch_norm", "inplace_abn", "auc"})
@@ -21,17 +23,36 @@ IN_PLACE = frozenset({"batch_norm", "sync_batch_norm", "inplace_abn", "auc"})
 def states_of(block: Block) -> frozenset[str]:
     """The states that operators of a block change ahead of its last gradients: what is changed behind these,
     such as a parameter that is clipped, is as it was while anything is computed again."""
-    last = max((place for place, op in enumerate(block.ops) if op.role == BACKWARD), default=-1)
     read: set[str] = set()
     written: set[str] = set()
     found: set[str] = set()
-    for op in block.ops[: last + 1]:
-        if op.role == BACKWARD or is_update(op) or op.type in IN_PLACE:
-            continue
+    for op in _ahead_of_gradients(block):
         read.update(name for name in reads_of(op) if name not in written)
         written.update(writes_of(op))
         found |= read & written
     return frozenset(name for name in found if _outlives(block, name))
+
+
+def written_over(block: Block) -> frozenset[str]:
+    """What operators that are lowered read as it was fed, or as one of the host made it, and what is written
+    over ahead of the last gradients, such as by a loop that begins with it. No sequences, and no arrays."""
+    read: set[str] = set()
+    made: set[str] = set()
+    found: set[str] = set()
+    for op in _ahead_of_gradients(block):
+        by_engine = is_lowered(op)
+        if by_engine:
+            read.update(name for name in reads_of(op) if name not in made)
+        written = set(writes_of(op))
+        found |= read & written
+        made = made | written if by_engine else made - written
+    return frozenset(name for name in found if _is_flat(block, name))
+
+
+def _ahead_of_gradients(block: Block) -> list[Operator]:
+    last = max((place for place, op in enumerate(block.ops) if op.role == BACKWARD), default=-1)
+    leaves = (op.role == BACKWARD or is_update(op) or op.type in IN_PLACE for op in block.ops[: last + 1])
+    return [op for op, is_left in zip(block.ops, leaves, strict=False) if not is_left]
 
 
 def first_reads(ops: Sequence[Operator], states: Collection[str]) -> tuple[str, ...]:
@@ -61,3 +82,8 @@ def writes_of(op: Operator) -> list[str]:
 def _outlives(block: Block, name: str) -> bool:
     described = block._find_var_recursive(name)
     return described is not None and described.persistable
+
+
+def _is_flat(block: Block, name: str) -> bool:
+    described = block._find_var_recursive(name)
+    return described is not None and described.has_shape and not described.lod_level

@@ -44,8 +44,11 @@ class Taken:
         forward = [(place, op) for place, op in ops if op.role != BACKWARD and not is_update(op)]
         forward = [(place, op) for place, op in forward if op.type not in ONCE]
         self._places = tuple(place for place, _ in forward)
-        self._reads = tuple(dict.fromkeys(name for _, op in forward for name in reads_of(op)))
         self._writes = tuple(dict.fromkeys(name for _, op in forward for name in op.output_arg_names))
+        reads = (name for _, op in forward for name in reads_of(op))
+        self._reads = tuple(
+            dict.fromkeys((*reads, *self._writes))
+        )  # a branch that is not taken leaves what was
         self._ways: dict[object, SizedRun] = {}
 
     @property
