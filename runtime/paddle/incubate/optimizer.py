@@ -15,7 +15,10 @@ __path__: list[str] = []  # programs import it by the original's files
 
 
 class LookAhead(averaging.LookaheadOptimizer):
-    """``inner_optimizer``'s steps, and every ``k`` of them back to the first, and ``alpha`` of the way."""
+    """``inner_optimizer``'s steps, and every ``k`` of them back to where these began, and ``alpha`` of the
+    way. The first begin behind step 1, as in 2.x; fluid's LookaheadOptimizer begins at the initial values."""
+
+    _slow, _is_of_two = "{}_slow_0", True
 
     def __init__(self, inner_optimizer: Any, alpha: float = 0.5, k: int = 5, name: str | None = None) -> None:
         super().__init__(inner_optimizer, alpha, k)

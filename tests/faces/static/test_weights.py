@@ -112,6 +112,19 @@ def test_a_sampler_of_some_gives_each_once() -> None:
         paddle.io.SubsetRandomSampler([])
 
 
+def test_looking_ahead_begins_behind_the_first_step() -> None:
+    """As 2.6.2 does; LookaheadOptimizer of fluid begins at the initial values."""
+    feed: dict[str, np.ndarray] = {}
+    (x,) = data((np.ones((1, 1)),), feed)
+    initial = paddle.ParamAttr(initializer=nn.initializer.Constant(8.0))
+    loss = paddle.mean(nn.Linear(1, 1, weight_attr=initial, bias_attr=False)(x))
+    paddle.incubate.LookAhead(paddle.optimizer.SGD(1.0), alpha=0.5, k=2).minimize(loss)
+    exe = paddle.static.Executor()
+    exe.run(paddle.static.default_startup_program())
+    found = [exe.run(feed=feed, fetch_list=[loss])[0].item() for _ in range(5)]
+    assert found == [8.0, 7.0, 6.5, 5.5, 5.5]
+
+
 def test_what_is_on_trial_is_there_by_its_name() -> None:
     feed: dict[str, np.ndarray] = {}
     (x,) = data((RNG.normal(size=(4, 3)),), feed)

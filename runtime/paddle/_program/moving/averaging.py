@@ -178,6 +178,8 @@ def _own(program: Program, name: str) -> str:
 class LookaheadOptimizer:
     """Another optimizer's steps, and every ``k`` of them back to the first, and ``alpha`` of the way."""
 
+    _slow, _is_of_two = "{}@SLOW", False
+
     def __init__(self, inner_optimizer: Optimizer, alpha: float = 0.5, k: int = 5) -> None:
         if not 0.0 <= alpha <= 1.0 or k < 1:
             raise BadArgument(f"alpha is between 0 and 1 and k at least 1, not {alpha} and {k}")
@@ -189,7 +191,7 @@ class LookaheadOptimizer:
         made, pairs = self.inner_optimizer.minimize(loss, startup_program)
         program, startup = loss.block.program, startup_program or default_startup_program()
         names = [parameter.name for parameter, _ in pairs]
-        slow = [f"{name}@SLOW" for name in names]
+        slow = [self._slow.format(name) for name in names]
         for name, (parameter, _) in zip(slow, pairs, strict=True):
             for block in (program.global_block(), startup.global_block()):
                 traits = {"shape": parameter.shape, "dtype": parameter.dtype, "stop_gradient": True}
@@ -201,7 +203,7 @@ class LookaheadOptimizer:
         with program._optimized_guard():
             inputs = {"Param": names, "Slow": slow, "Step": [count]}
             outputs = {"ParamOut": names, "SlowOut": slow, "StepOut": [count]}
-            attrs = {"alpha": float(self.alpha), "k": int(self.k)}
+            attrs = {"alpha": float(self.alpha), "k": int(self.k), "after_first": self._is_of_two}
             program.global_block().append_op("lookahead", inputs, outputs, attrs)
         return made, pairs
 

@@ -54,16 +54,18 @@ def _moving_average(host: Host, op: Operator) -> None:
     host.give(op, "AverageOut", np.array([decay], np.float32), len(averages) + 1)
 
 
-@hosts("lookahead", infer=_nothing, alpha=0.5, k=5)
+@hosts("lookahead", infer=_nothing, alpha=0.5, k=5, after_first=False)
 def _lookahead(host: Host, op: Operator) -> None:
     if host.block.program._carrier is not None:
         raise NotInThisRelease("LookaheadOptimizer is for one process: servers keep no values to go back to")
     step = int(np.asarray(host.input(op, "Step"))[0]) + 1
     host.give(op, "StepOut", np.array([step], np.int32))
-    if step % op.attr("k"):
+    is_first, is_last = step == 1 and op.attr("after_first"), step % op.attr("k") == 0
+    if not (is_first or is_last):
         return
-    alpha = np.float32(op.attr("alpha"))
-    fast, slow = host.inputs(op, "Param"), host.inputs(op, "Slow")
+    alpha = np.float32(op.attr("alpha") if is_last else 1.0)
+    fast = host.inputs(op, "Param")
+    slow = fast if is_first else host.inputs(op, "Slow")
     for index, (value, began) in enumerate(zip(fast, slow, strict=True)):
         now = began + alpha * (np.asarray(value) - began)
         host.give(op, "ParamOut", now, index)
