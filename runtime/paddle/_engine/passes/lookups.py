@@ -17,11 +17,13 @@ from paddle._engine.program import EMPTY, GRAD, Operator, Slots
 
 def fuse_lookups(operators: Sequence[Operator], setting: Setting) -> list[Operator]:
     """In each concat of columns, lookups in one table that stand side by side become one."""
+    uses = Uses(operators, setting.keep)
     for concat in [each for each in operators if each.type == "concat" and each.attrs["axis"] in (1, -1)]:
-        found = _Concat(concat, Uses(operators, setting.keep), setting)
+        found = _Concat(concat, uses, setting)
         parts = list(found.parts())
         if any(len(part.lookups) > 1 for part in parts):
             operators = replaced_in(operators, found.fused(parts))
+            uses = Uses(operators, setting.keep)
     return list(operators)
 
 
