@@ -220,3 +220,13 @@ def test_what_is_not_merged_is_a_list_of_what_each_place_found(as_arrays: bool) 
     assert [np.array(each).tolist() for each in found] == [expected.tolist()]
     (whole,) = exe.run(program, feed={"x": X}, **words)
     assert np.array(whole).shape == (1,)
+
+
+def test_passes_that_a_program_adds_to_a_graph_are_taken_and_change_nothing() -> None:
+    passes = fluid.BuildStrategy()._finalize_strategy_and_create_passes()
+    shown = passes.append_pass("graph_viz_pass")
+    shown.set("graph_viz_path", "/tmp/graph.dot")
+    passes.insert_pass(0, "fuse_elewise_add_act_pass")
+    assert [each.type() for each in passes.all_passes()] == ["fuse_elewise_add_act_pass", "graph_viz_pass"]
+    passes.remove_pass(0)
+    assert passes.all_passes() == [shown]

@@ -101,6 +101,53 @@ class BuildStrategy(Options):
         "hierarchical_allreduce_inter_nranks": 0,
     }
 
+    def _finalize_strategy_and_create_passes(self) -> Passes:
+        """Passes over a graph, to which programs add theirs: they change nothing."""
+        return Passes()
+
+
+class Passes:
+    """Stands for upstream's list of what is done to a graph, by names."""
+
+    def __init__(self) -> None:
+        self._passes: list[OnePass] = []
+
+    def all_passes(self) -> list[OnePass]:
+        """Those that were added."""
+        return list(self._passes)
+
+    def append_pass(self, name: str) -> OnePass:
+        """Add one at the end."""
+        return self.insert_pass(len(self._passes), name)
+
+    def insert_pass(self, place: int, name: str) -> OnePass:
+        """Add one before others."""
+        made = OnePass(name)
+        self._passes.insert(place, made)
+        return made
+
+    def remove_pass(self, place: int) -> None:
+        """Take one away."""
+        del self._passes[place]
+
+
+class OnePass:
+    """One of them, which is told values by name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._values: dict[str, Any] = {}
+
+    def type(self) -> str:
+        """Its name."""
+        return self._name
+
+    def set(self, name: str, value: Any) -> None:
+        """Keep a value."""
+        self._values[name] = value
+
+    set_not_owned = set
+
 
 class ExecutionStrategy(Options):
     """How a graph is run. Threads are those of the linear algebra here."""
