@@ -221,13 +221,16 @@ def test_fluids_setters_say_the_same(files: list[str], tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_is_said_where_it_is_told(files: list[str], caplog: pytest.LogCaptureFixture) -> None:
-    for wrong in ({"batch_size": 0}, {"fs_name": "hdfs://x"}, {"download_cmd": "x"}):
+    for wrong in ({"batch_size": 0}, {"download_cmd": "x"}):
         with pytest.raises((ValueError, NotInThisRelease)):
             made(QueueDataset, files, **wrong)
     made(QueueDataset, files, bathc_size=1)
     assert [text for text in caplog.messages if "setting" in text] == [
         "QueueDataset knows no setting bathc_size: it is left out"
     ]
+    held = made(QueueDataset, files, fs_name="afs://x", fs_ugi="a,b")  # nothing to files of this machine
+    with pytest.raises(NotInThisRelease, match="'afs://x/part-0' is elsewhere"):
+        held.set_filelist(["afs://x/part-0"])
     with pytest.raises(BadSetting, match="use_var"):
         made(QueueDataset, files, use_var=[]).streams(1)
     with pytest.raises(TypeError):

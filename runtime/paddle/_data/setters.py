@@ -59,7 +59,7 @@ class DatasetBase(dataset.DatasetBase):
         self._settings.input_type = input_type
 
     def set_hdfs_config(self, fs_name: str, fs_ugi: str) -> None:
-        """None but empty ones: files are the machine's own."""
+        """Of files elsewhere, which ``set_filelist`` refuses: the machine's own have no use for it."""
         self._settings.set_file_system(fs_name, fs_ugi)
 
     def set_download_cmd(self, download_cmd: str) -> None:

@@ -15,6 +15,8 @@ from paddle._absent import NotInThisRelease
 from paddle._complaint import Complaint
 from paddle._data.slot import Slot, slots_of
 
+_ELSEWHERE = ("afs:", "hdfs:")
+
 
 class BadSetting(Complaint, ValueError):
     """A dataset was told what cannot be, or too little."""
@@ -64,6 +66,11 @@ class Settings:
             raise TypeError("set_filelist takes a list of file names")
         found: list[str] = []
         for file in files:
+            if file.startswith(_ELSEWHERE):
+                raise NotInThisRelease(
+                    f"datasets read files that the machine has, {file!r} is elsewhere: mount it, or fetch "
+                    "the files in pipe_command (set_filelist of small files that name them)"
+                )
             matches = sorted(glob.glob(file)) if "*" in file else [file]  # noqa: PTH207
             if not matches:
                 raise BadSetting(
@@ -84,12 +91,7 @@ class Settings:
         return tuple(self.files or ())
 
     def set_file_system(self, fs_name: str, fs_ugi: str) -> None:
-        """None but the machine's own."""
-        if fs_name or fs_ugi:
-            raise NotInThisRelease(
-                f"datasets read files that the machine has, {fs_name or fs_ugi!r} is elsewhere: mount it, "
-                "or fetch the files in pipe_command (set_filelist of small files that name them)"
-            )
+        """That of files elsewhere; as upstream's, it is nothing to files of this machine."""
 
     def checked(self) -> Settings:
         """Itself, when there is something to read. Raises BadSetting."""
