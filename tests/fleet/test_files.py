@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from paddle._fleet.errors import BadRole, FleetError, TooEarly
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.place import Role
 from paddle._fleet.role_makers import UserDefinedRoleMaker
+from paddle._fleet.workers import Workers
 from paddle.fluid import optimizer
 from tests.fleet.test_tables import FEEDS, STEPS, job, network, steps
 
@@ -51,6 +53,39 @@ def test_servers_begin_from_what_worker_0_loads_before_or_behind_it_has_said_tha
         assert steps(program, FEEDS[STEPS:], is_open) == pytest.approx(expected[STEPS:], rel=1e-5)
         with pytest.raises(TooEarly, match=r"and have begun: load before fleet\.init_worker"):
             worker.load_model(str(folder / "1"))
+
+
+@pytest.mark.parametrize(("worker", "is_in_text"), [(0, True), (1, False), (1, True)])
+def test_what_worker_0_loads_behind_it_the_others_have_loaded_who_run_the_same_text(
+    worker: int, is_in_text: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They meet servers that have begun from it, since these begin when worker 0 comes."""
+    monkeypatch.setattr("paddle._fleet.workers.loads_later", lambda: is_in_text)
+    workers = object.__new__(Workers)
+    workers.carrier = SimpleNamespace(has_begun=True)  # type: ignore[assignment]
+    workers._place = SimpleNamespace(id=worker)  # type: ignore[assignment]
+    if worker and is_in_text:
+        workers.go_on_from("saved", None)
+    else:
+        with pytest.raises(TooEarly, match="and have begun"):
+            workers.go_on_from("saved", None)
+
+
+@pytest.mark.parametrize(("worker", "days"), [(0, [7]), (1, [])])
+def test_a_day_ends_once_where_all_workers_end_it(
+    worker: int, days: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[int] = []
+    group = SimpleNamespace(parameters=[SimpleNamespace(is_open=True)], key="key")
+    keeper = SimpleNamespace(exchange=SimpleNamespace(shrink=ended.append))
+    scope = SimpleNamespace(keepers={"key": keeper})
+    monkeypatch.setattr("paddle._fleet.workers.global_scope", lambda: scope)
+    monkeypatch.setattr(Workers, "_groups", lambda _: [group])
+    workers = object.__new__(Workers)
+    workers._is_apart = workers._comes_later = False
+    workers._place = SimpleNamespace(id=worker)  # type: ignore[assignment]
+    workers.shrink(7)
+    assert ended == days
 
 
 @pytest.mark.parametrize("needs", ["barrier_worker", "save", "shrink", "stop_worker"])

@@ -112,7 +112,7 @@ class Files:
 
     def shrink(self, threshold: int | None = None) -> None:
         """Have tables without a height forget rows that nobody has used in ``threshold`` days, 30 if None; a
-        day ends with each call, and the step that follows it. One worker is to call it."""
+        day ends with each call of worker 0, and the step that follows it. Others may call it, too."""
         days = _UNSEEN_DAYS if threshold is None else threshold
         if self.role_maker.place.is_distributed:
             self._met("shrink").shrink(days)

@@ -15,7 +15,7 @@ from paddle._engine.exchange import ModeSpec, ParameterSpec
 from paddle._engine.rows import TableRows
 from paddle._fleet import commands, tables
 from paddle._fleet.errors import FleetError, TooEarly
-from paddle._fleet.loading import Apart
+from paddle._fleet.loading import Apart, loads_later
 from paddle._fleet.place import Place, Role
 from paddle._program.carrier import Carrier, Cluster, serve
 from paddle._program.files.beginnings import Beginning
@@ -85,6 +85,8 @@ class Workers:
         """Have servers begin from what a folder has, all of it or these tables (``names``; none: all that is
         no table). Raises TooEarly where they have begun."""
         if self.carrier is not None and self.carrier.has_begun:
+            if self._is_idle and loads_later():  # worker 0, of the same text, has come when it had loaded
+                return
             raise TooEarly(
                 f"fleet: servers were to begin from {dirname!r}, and have begun: load before "
                 "fleet.init_worker(), or behind it in the file that is run, or a module that it has imported "
@@ -158,7 +160,7 @@ class Workers:
                 "saved model into this worker: call shrink() before it, and save what is left"
             )
         self.hasten()
-        for group in self._groups():
+        for group in self._groups() if self._place.id == 0 else ():  # as upstream's: a day has one end
             if not any(each.is_open for each in group.parameters):
                 continue
             keeper = global_scope().keepers.get(group.key)
