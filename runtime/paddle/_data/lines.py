@@ -21,6 +21,7 @@ from paddle._data.slot import Slot
 
 _log = logging.getLogger("paddle.dataset")
 _SHOWN = 80
+_LABELS = {many: re.compile(rb"(?:[ \t]*1[ \t]+(\S+))" * many) for many in (1, 2)}
 
 
 class BadLine(Complaint, ValueError):
@@ -42,13 +43,28 @@ class Lines:
 
     def read(self, text: bytes) -> Records:
         """The samples of whole lines. Raises BadLine."""
+        if self.labels:
+            found, text = self._parted(text)
+            return Records(self.slots, self._read(text).columns, tuple(map(_texts, found)))
+        return self._read(text)
+
+    def _parted(self, text: bytes) -> tuple[list[list[bytes]], bytes]:
+        """The texts before slots, of each kind those of all lines, and what is behind them."""
+        found: list[list[bytes]] = [[] for _ in range(self.labels)]
+        rest = []
+        for line in text.splitlines(keepends=True):
+            taken = _LABELS[self.labels].match(line)
+            for number, each in enumerate(found):
+                each.append(taken[number + 1] if taken else b"")
+            rest.append(line[taken.end() :] if taken else line)
+        return found, b"".join(rest)
+
+    def _read(self, text: bytes) -> Records:
         from paddle._engine.kernels.slot_lines import (
             TENS,
             read_lines,
         )  # compiled: not for who only lists files
 
-        if self.labels:
-            text = re.sub(rb"^(?:[ \t]*1[ \t]+\S+){%d}" % self.labels, b"", text, flags=re.MULTILINE)
         whole = np.frombuffer(text, np.uint8)
         kinds = np.array([slot.is_float for slot in self.slots])
         parts: list[Records] = []
@@ -135,6 +151,10 @@ class Lines:
                 self.source,
                 len(self.slots),
             )
+
+
+def _texts(found: list[bytes]) -> Column:
+    return Column(np.frombuffer(b"".join(found), np.uint8), np.cumsum([0, *map(len, found)]))
 
 
 def _said(text: bytes) -> str:

@@ -5,8 +5,10 @@ It must never know where they come from. Guarantee: what is taken, joined or cut
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,21 +68,25 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """A column for each of ``slots``."""
+    """A column for each of ``slots``, and one for each text that samples have before these, of its bytes."""
 
     slots: tuple[Slot, ...]
     columns: tuple[Column, ...]
+    texts: tuple[Column, ...] = ()
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
 
     def take(self, order: np.ndarray) -> Records:
         """The samples of these numbers."""
-        return Records(self.slots, tuple(column.take(order) for column in self.columns))
+        return self._each(lambda column: column.take(order))
 
     def cut(self, begin: int, end: int) -> Records:
         """Those from ``begin`` to before ``end``."""
-        return Records(self.slots, tuple(column.cut(begin, end) for column in self.columns))
+        return self._each(lambda column: column.cut(begin, end))
+
+    def _each(self, part: Callable[[Column], Column]) -> Records:
+        return Records(self.slots, tuple(map(part, self.columns)), tuple(map(part, self.texts)))
 
     def shuffled(self, names: Sequence[str], order: np.ndarray) -> Records:
         """The values of these slots alone, taken from other samples."""
@@ -90,20 +96,31 @@ class Records:
                 column.take(order) if slot.name in names else column
                 for slot, column in zip(self.slots, self.columns, strict=True)
             ),
+            self.texts,
         )
+
+    def text(self, number: int) -> list[str]:
+        """The texts of each sample, those of one kind; none where samples have no such."""
+        if number >= len(self.texts):
+            return []
+        column, bounds = self.texts[number], self.texts[number].offsets.tolist()
+        whole = column.values.tobytes()
+        parts = itertools.pairwise(bounds)
+        return [whole[begin:end].decode("utf-8", "replace") for begin, end in parts]
 
 
 def joined(slots: tuple[Slot, ...], parts: Sequence[Records]) -> Records:
     """All samples of ``parts``, in their order."""
     if len(parts) == 1:
         return parts[0]
-    return Records(
-        slots, tuple(_joined(slot, [part.columns[i] for part in parts]) for i, slot in enumerate(slots))
-    )
+    columns = tuple(_joined(slot.dtype, [part.columns[i] for part in parts]) for i, slot in enumerate(slots))
+    many = max((len(part.texts) for part in parts), default=0)
+    texts = tuple(_joined(np.uint8, [part.texts[i] for part in parts]) for i in range(many))
+    return Records(slots, columns, texts)
 
 
-def _joined(slot: Slot, columns: list[Column]) -> Column:
+def _joined(dtype: Any, columns: list[Column]) -> Column:
     lengths = [np.diff(column.offsets) for column in columns]
     offsets = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))) if lengths else np.zeros(1)
-    values = [column.values for column in columns] or [np.empty(0, slot.dtype)]
+    values = [column.values for column in columns] or [np.empty(0, dtype)]
     return Column(np.concatenate(values), offsets.astype(np.int64))

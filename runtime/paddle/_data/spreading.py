@@ -32,19 +32,22 @@ def spread(held: Records, fleet: Any) -> Records:
 
 def _packed(records: Records) -> bytes:
     """Numbers of samples and values, then offsets and values, column by column."""
-    sizes = [len(records), *(len(column.values) for column in records.columns)]
-    arrays = [array for column in records.columns for array in (column.offsets, column.values)]
+    all_columns = (*records.columns, *records.texts)
+    sizes = [len(records), *(len(column.values) for column in all_columns)]
+    arrays = [array for column in all_columns for array in (column.offsets, column.values)]
     return b"".join((np.array(sizes, np.int64).tobytes(), *(array.tobytes() for array in arrays)))
 
 
 def _unpacked(like: Records, packed: bytes) -> Records:
-    sizes = np.frombuffer(packed, np.int64, len(like.slots) + 1)
+    dtypes = [*(slot.dtype for slot in like.slots), *(np.uint8 for _ in like.texts)]
+    sizes = np.frombuffer(packed, np.int64, len(dtypes) + 1)
     samples, at = int(sizes[0]), sizes.nbytes
     columns = []
-    for slot, many in zip(like.slots, sizes[1:].tolist(), strict=True):
+    for dtype, many in zip(dtypes, sizes[1:].tolist(), strict=True):
         offsets = np.frombuffer(packed, np.int64, samples + 1, at)
         at += offsets.nbytes
-        values = np.frombuffer(packed, slot.dtype, many, at)
+        values = np.frombuffer(packed, dtype, many, at)
         at += values.nbytes
         columns.append(Column(values, offsets))
-    return Records(like.slots, tuple(columns))
+    slots = len(like.slots)
+    return Records(like.slots, tuple(columns[:slots]), tuple(columns[slots:]))

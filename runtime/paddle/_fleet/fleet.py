@@ -208,7 +208,12 @@ class Fleet(Files):
                     f"and this one was to be in {mode.name}, by its strategy. The programs of a job have "
                     "one mode and its numbers: give distributed_optimizer() the same strategy for each"
                 )
-            program._fleet_opt = ProgramOptions(trainer="DistMultiTrainer", device_worker="DownpourLite")
+            program._fleet_opt = ProgramOptions(
+                getattr(self._strategy, "trainer_desc_configs", {}),
+                trainer="DistMultiTrainer",
+                device_worker="DownpourLite",
+                mpi_rank=self.role_maker.worker_index(),
+            )
             self._schedule(program, mode)
             self._workers.take(program)
 

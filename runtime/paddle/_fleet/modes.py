@@ -82,6 +82,6 @@ def check(strategy: Any) -> None:
     for name, keys in UNBUILT.items():
         if told := [key for key in keys if getattr(strategy, name)[key]]:
             raise NotInThisRelease(
-                f"DistributedStrategy.{name}[{told[0]!r}] is not in this release: nothing is dumped, and "
-                "files are read of this machine. Leave it empty."
+                f"DistributedStrategy.{name}[{told[0]!r}] is not in this release: files are read of this "
+                "machine. Leave it empty."
             )

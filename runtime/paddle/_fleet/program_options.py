@@ -2,26 +2,27 @@
 write.
 
 It must never know a program. Guarantee: what is written there and would have to be done, and is not, is
-refused by name; names of variables and of the original's trainers are kept.
+refused by name; what is dumped (reading/dumping.py), names of variables and of the original's trainers are
+kept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from paddle._absent import NotInThisRelease
-from paddle._fleet.strategy_fields import UNBUILT
-
-_DUMPED = frozenset(UNBUILT["trainer_desc_configs"])
+from paddle._program.reading import dumping
 
 
 class ProgramOptions(dict[str, Any]):
-    """A dict of options."""
+    """A dict of options. ``strategy``: what a DistributedStrategy says of trainers."""
+
+    def __init__(self, strategy: Mapping[str, Any], **own: Any) -> None:
+        super().__init__(own)
+        for name in dumping.DUMPED:
+            if value := strategy.get(name):
+                self[name] = value
 
     def __setitem__(self, name: str, value: Any) -> None:
-        if name in _DUMPED and value:
-            raise NotInThisRelease(
-                f"program._fleet_opt[{name!r}] is not in this release: nothing is dumped. Fetch what is "
-                "wanted, by fetch_list of Executor.run or of train_from_dataset"
-            )
+        dumping.check({name: value}, name)
         super().__setitem__(name, value)

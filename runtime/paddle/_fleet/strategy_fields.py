@@ -56,7 +56,6 @@ OTHERWISE = (
 )
 # Groups that would, where this is set in them.
 UNBUILT = {
-    "trainer_desc_configs": ("dump_fields_path", "dump_fields", "dump_param"),
     "fs_client_param": ("uri",),
 }
 CONFIGS: Mapping[str, Mapping[str, Any]] = {

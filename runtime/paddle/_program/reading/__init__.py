@@ -9,6 +9,7 @@
     opened.py     open_files and its like: readers of files, which begin their passes themselves
     turns.py      what an executor does about ``read`` operators
     training.py   a program, run on all batches of a dataset, by threads
+    dumping.py    what of these batches is written to files
 
 It must never know an operator but ``read``. The text of ahead.py (paddle._data) says who reads when.
 """

@@ -30,6 +30,7 @@ import numpy as np
 from paddle._data.records import Records
 from paddle._program.errors import BadArgument
 from paddle._program.lowering.counting import can_count_apart
+from paddle._program.reading.dumping import Dump, dump_of, opened
 from paddle._program.reading.feeders import of_records
 
 _LEAVING_S = 10.0
@@ -123,9 +124,15 @@ class Pass:
     ``turn``: what is held meanwhile."""
 
     def __init__(
-        self, run_of: Callable[[int], Run], turn: AbstractContextManager[Any], watch: Watch, debug: bool
+        self,
+        run_of: Callable[[int], Run],
+        turn: AbstractContextManager[Any],
+        watch: Watch,
+        debug: bool,
+        dump: Dump | None = None,
     ) -> None:
         self._run_of, self._turn, self._watch, self._debug = run_of, turn, watch, debug
+        self._dump = dump
         self._errors: list[BaseException] = []
         self._is_over = threading.Event()
 
@@ -180,12 +187,25 @@ class Pass:
             if self._is_over.is_set():
                 break
             feed = dict(of_records(records))
+            told = self._told(run, records, number, batches - 1)
             with self._turn:
                 if number == 0:
-                    self._watch.run(run, feed, batches)
+                    self._watch.run(told, feed, batches)
                 else:
-                    run(feed, [])
+                    told(feed, [])
         return batches
+
+    def _told(self, run: Run, records: Records, thread: int, number: int) -> Run:
+        """``run``, which dumps what is wanted."""
+        if (dump := self._dump) is None:
+            return run
+
+        def dumping(feed: dict[str, Any], fetch: list[Any]) -> list[Any]:
+            found = run(feed, [*fetch, *dump.names])
+            dump.write(records, found[len(fetch) :], thread, number)
+            return found[: len(fetch)]
+
+        return dumping
 
 
 def _leave(threads: Sequence[threading.Thread]) -> None:
@@ -224,7 +244,8 @@ def train(
         return run
 
     turn: Any = nullcontext() if at_once or len(streams) == 1 else threading.Lock()
-    Pass(run_of, turn, watch, debug)(streams)
+    with opened(dump := dump_of(program, dataset)):
+        Pass(run_of, turn, watch, debug, dump)(streams)
 
 
 def runs_at_once(program: Any) -> bool:

@@ -203,6 +203,7 @@ class Executor:
         if any(map(is_update, program.global_block().ops)):
             learning = program
             program = learning._twin("test", lambda: learning.clone(for_test=True))
+            program._fleet_opt = getattr(learning, "_fleet_opt", None)
         self.train_from_dataset(program, *arguments, **named)
 
     def close(self) -> None:
