@@ -66,7 +66,7 @@ PSERVER = (
     Row("_pserver.memory.shown", f"{WIRE} _pserver.memory.region", "numpy"),
     Row("_pserver.memory.gradient_room", f"{EXCHANGE} _pserver.memory.region", "numpy"),
     # Values, and the state of their rules.
-    Row("_pserver.tables.{__init__, gradient}", theirs="numpy"),
+    Row("_pserver.tables.{__init__, gradient, parts}", theirs="numpy"),
     Row("_pserver.tables.readers"),
     Row("_pserver.tables.slots", f"{EXCHANGE} _pserver.tables.streamed", "numpy"),
     Row(
@@ -107,7 +107,7 @@ PSERVER = (
         "_pserver.tables.hash_table",
         f"{WIRE} {EXCHANGE} _engine.kernels.interleaved "
         "_pserver.memory.pages _pserver.tables.{asked_rows, cut_room} "
-        "_pserver.tables.{frozen_table, gradient, hash_index, readers, slots, streamed} "
+        "_pserver.tables.{frozen_table, gradient, hash_index, parts, readers, slots, streamed} "
         "_pserver.tables.{table_room, table_state}",
         "numpy",
     ),

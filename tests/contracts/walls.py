@@ -231,7 +231,7 @@ TABLE = (
     ),
     Row(
         "_program.lowering",
-        "_engine.{autodiff, builder, errors, exchange, program, registry, rows} "
+        "_engine.{autodiff, builder, errors, exchange, program, registry, row_initial, rows} "
         "_program.{description, errors, lowering}",
         "numpy",
     ),
@@ -312,7 +312,7 @@ TABLE = (
     Row("_program.running.blas", "_blas _streams", "os"),
     Row(
         "_program.moving",
-        "_engine.{exchange, executor, rows} _program.{carrier, errors, lowering, moving, running}",
+        "_engine.{exchange, executor, rows, rules} _program.{carrier, errors, lowering, moving, running}",
         "numpy warnings",
     ),
     Row(
@@ -323,7 +323,7 @@ TABLE = (
     Row("_program.moving.turns", "_engine.{exchange, rows}", "contextlib numpy"),
     Row(
         "_program.files",
-        "_engine.{checkpoint, errors, rows} _program.{description, errors, files, running}",
+        "_engine.{checkpoint, errors, rows, rules} _program.{description, errors, files, running}",
         "numpy os pathlib shutil warnings",
     ),
     Row(
@@ -355,9 +355,9 @@ TABLE = (
     Row("_program.reading", "_data batch _program.{description, errors, reading, running}", "numpy"),
     Row("_program.reading.{opened, reader}", "_data.ahead _program", "contextlib numpy random time"),
     Row(
-        "_program.reading.training",
-        "_data.records _program.{errors, lowering, reading}",
-        "numpy queue threading time",
+        "_program.reading.{dumping, training}",
+        "_absent _data.records _program.{description, errors, lowering, reading}",
+        "numpy pathlib queue threading time",
     ),
     Row("io", "_data _public_names _program.reading.data_loader"),
     # Data as the later generations bring them.

@@ -227,8 +227,8 @@ def test_fields_of_later_releases_are_kept_while_they_say_nothing() -> None:
     }  # of eager programs
     assert made.hybrid_configs["mp_degree"] == made.tensor_parallel_configs["tensor_parallel_degree"] == 1
     assert mode(made) == ("async", 1, 1)
-    made.trainer_desc_configs = {"dump_fields": ["a"]}
-    with pytest.raises(NotInThisRelease, match=r"trainer_desc_configs\['dump_fields'\]"):
+    made.fs_client_param = {"uri": "afs://a"}
+    with pytest.raises(NotInThisRelease, match=r"fs_client_param\['uri'\]"):
         mode(made)
 
 
@@ -249,9 +249,9 @@ def test_what_a_table_is_told_is_taken_where_it_changes_nothing_and_else_refused
     assert mode(made) == ("async", 1, 1)
     made.save_to_prototxt(str(tmp_path / "s"))
     DistributedStrategy().load_from_prototxt(str(tmp_path / "s"))
-    rule = "table_parameters.emb.accessor.embed_sgd_param.name"
-    with pytest.raises(NotInThisRelease, match=rf"'{rule}' = 'SparseAdamSGDRule', .*two optimizers"):
-        made.sparse_table_configs = {"emb": {**idle, rule: "SparseAdamSGDRule"}}
+    graph = "table_parameters.emb.accessor.graph_sgd_param.nodeid_slot"
+    with pytest.raises(NotInThisRelease, match=rf"'{graph}' = 3 of a table .*two optimizers"):
+        made.sparse_table_configs = {"emb": {**idle, graph: 3}}
     with pytest.raises(NotInThisRelease, match="table_class"):
         made.sparse_table_configs = {"emb": {"table_parameters.emb.table_class": "SSDSparseTable"}}
     with pytest.raises(BadStrategy, match=r"begin with 'table_parameters\.emb\.', and not 'shard_num'"):

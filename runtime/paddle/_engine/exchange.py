@@ -21,12 +21,22 @@ from paddle._engine.rows import SparseRows, TableRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSpec:
+    """An update rule by name (``sgd``, ``momentum``, ``adagrad``, ``adam``...) with its numbers."""
+
+    name: str
+    options: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RowsSpec:
-    """How an open table comes to its rows: their first values, and which ids get one. ``seed``: of both."""
+    """How an open table comes to its rows: their first values, and which ids get one. ``seed``: of both.
+    ``rule``: the table's own, in the place of the job's."""
 
     initial: RowInitial = field(default_factory=RowInitial)
     entry: Entry = field(default_factory=Entry)
     seed: int = 0
+    rule: RuleSpec | None = field(default=None, hash=False)  # whose options are a dict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,14 +68,6 @@ class ParameterSpec:
     def size(self) -> int:
         """Number of float32 values, of what is no open table."""
         return int(np.prod(self.shape, dtype=np.int64))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleSpec:
-    """An update rule by name (``sgd``, ``momentum``, ``adagrad``, ``adam``...) with its numbers."""
-
-    name: str
-    options: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,5 +38,5 @@ class OpenRows:
         return self._found[: placed(self._flat, self._places, self._found)]
 
     def take(self, rows: np.ndarray) -> None:
-        """The rows of these ids, in their order."""
-        self._values[: len(rows)] = rows
+        """The rows of these ids, in their order: their last columns, where they have more than are used."""
+        self._values[: len(rows)] = rows[:, rows.shape[1] - self._values.shape[1] :]

@@ -23,7 +23,7 @@ from typing import Any
 from paddle._absent import NotInThisRelease
 from paddle._complaint import tell_uncaught
 from paddle._engine.exchange import ModeSpec
-from paddle._fleet import modes
+from paddle._fleet import modes, table_configs
 from paddle._fleet.absent_names import LATER, refuse
 from paddle._fleet.alone import Alone
 from paddle._fleet.commands import are_commands, warn_of_servers_part
@@ -40,6 +40,7 @@ from paddle._fleet.saving import warn_of_nobody_served, warn_of_nothing_loaded
 from paddle._fleet.strategy import DistributedStrategy
 from paddle._fleet.together import UtilBase
 from paddle._fleet.workers import Workers
+from paddle._program.description.counted_tables import count
 from paddle._program.running.scope import global_scope
 from paddle._program.writing.scheduling import count_for_all, serve_rates
 
@@ -197,6 +198,7 @@ class Fleet(Files):
         self._programs.append((program, startup))
         if not self.role_maker.place.is_distributed:
             self._check_strategy()
+            self._count(program, is_local=getattr(self._strategy, "a_sync_configs", {}).get("k_steps", 0) > 0)
             return
         mode = self._mode(program)
         if mode is not None:
@@ -214,8 +216,21 @@ class Fleet(Files):
                 device_worker="DownpourLite",
                 mpi_rank=self.role_maker.worker_index(),
             )
+            self._count(program, is_local=mode.is_local)
             self._schedule(program, mode)
             self._workers.take(program)
+
+    def _count(self, program: Any, *, is_local: bool) -> None:
+        """Have tables be moved by rules of their own, where the strategy says such."""
+        for table, told in table_configs.rules(getattr(self._strategy, table_configs.FIELD, {})).items():
+            if is_local:
+                warnings.warn(
+                    f"fleet: workers of GEO move rows of {table!r} by the program's optimizer, as those of "
+                    f"the original do; {table_configs.FIELD} change nothing.",
+                    stacklevel=4,
+                )
+            elif count(program, table, told.options):
+                told.check(table, program.global_block().var(table).shape[1])
 
     def _schedule(self, program: Any, mode: ModeSpec) -> None:
         """Have servers count what learning rates go by."""

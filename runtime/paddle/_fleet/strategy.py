@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paddle._absent import NotInThisRelease
 from paddle._fleet import prototxt, strategy_values, table_configs
 from paddle._fleet.errors import BadStrategy, NotOptions
 from paddle._fleet.strategy_fields import BEGINS, CONFIGS, FLAGS
@@ -83,8 +84,13 @@ class DistributedStrategy:
         self._configs.setdefault(name, {}).update(strategy_values.group(name, given))
 
     def save_to_prototxt(self, output: str) -> None:
-        """Write it to a file, in protobuf's text: all that was set, but for what tables are told, which has
-        no effect."""
+        """Write it to a file, in protobuf's text: all that was set, but for what tables are told that
+        has no effect. Raises NotInThisRelease where they are told more."""
+        if rules := table_configs.rules(self._configs.get(table_configs.FIELD, {})):
+            raise NotInThisRelease(
+                f"a DistributedStrategy whose {table_configs.FIELD} give {', '.join(rules)} a rule of its "
+                "own cannot be written to a file: set them in the program"
+            )
         told = (table_configs.FIELD, table_configs.OF_PSLIB)
         configs = {name: of for name, of in self._configs.items() if name not in told}
         objects = {name: changed(of, _begun(name)) for name, of in self._objects.items()}

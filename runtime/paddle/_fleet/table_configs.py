@@ -1,8 +1,8 @@
 """What a DistributedStrategy says of single tables: ``sparse_table_configs``, for each table a dict whose
 keys begin with ``table_parameters.`` and its name; or ``fleet_desc_configs``, one whose keys are of pslib.
 
-It must never know a program. Guarantee: what is taken changes nothing of what a table learns; what would is
-refused by its key, with the place where this release has it.
+It must never know a program. Guarantee: what is taken has the original's meaning (table_rules.py), or changes
+nothing of what a table learns; all else is refused by its key, with the place where this release has it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paddle._absent import NotInThisRelease
+from paddle._fleet import table_rules
 from paddle._fleet.errors import BadStrategy, MistypedConfig
 
 FIELD, OF_PSLIB = "sparse_table_configs", "fleet_desc_configs"
@@ -42,7 +43,21 @@ def checked(given: Any, field: str = FIELD) -> dict[str, dict[str, Any]]:
                 _check(table, str(key), value)
             elif key not in _IDLE_OF_PSLIB and _ONLY_OF_PSLIB.get(key) != value:
                 raise _refused(field, key, value)
-    return {table: dict(configs) for table, configs in given.items()}
+    found = {table: dict(configs) for table, configs in given.items()}
+    if field == FIELD:
+        rules(found)
+    return found
+
+
+def rules(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, table_rules.TableRule]:
+    """The rules of their own that tables are told, by their names. Raises what cannot be had."""
+    found = {
+        table: table_rules.read(
+            table, {key: of[key] for key in of if not _is_idle(table, key, of[key])}, _refused
+        )
+        for table, of in configs.items()
+    }
+    return {table: told for table, told in found.items() if told is not None}
 
 
 def _check(table: str, key: str, value: Any) -> None:
@@ -52,16 +67,20 @@ def _check(table: str, key: str, value: Any) -> None:
         raise BadStrategy(
             f"DistributedStrategy.{FIELD}[{table!r}] has keys that begin with {before!r}, and not {key!r}"
         )
-    if name in IDLE or _ONLY.get(name) == value:
-        return
-    raise _refused(FIELD, key, value)
+    if not (_is_idle(table, key, value) or table_rules.knows(name)):
+        raise _refused(FIELD, key, value)
+
+
+def _is_idle(table: str, key: str, value: Any) -> bool:
+    name = key.removeprefix(f"table_parameters.{table}.")
+    return name in IDLE or _ONLY.get(name) == value
 
 
 def _refused(field: str, key: str, value: Any) -> NotInThisRelease:
     return NotInThisRelease(
-        f"DistributedStrategy.{field}: {key!r} = {value!r}, a table with a rule, an accessor or a store of "
-        "its own, is not in this release, and training without it would be something else. Here a table is "
-        "moved by the optimizer that minimizes its loss (another one for some tables: two optimizers, each "
-        "with its parameter_list), rows enter by sparse_embedding's entry (CountFilterEntry, "
-        "ProbabilityEntry) and begin as its initializer says. Leave this key out."
+        f"DistributedStrategy.{field}: {key!r} = {value!r} of a table is not in this release, and training "
+        "without it would be something else. Here a table is moved by the optimizer that minimizes its loss "
+        "(another one for some tables: two optimizers, each with its parameter_list), or by a rule of its "
+        f"own, in the words of {FIELD}: accessor_class SparseAccessor, embed_sgd_param, embedx_sgd_param, "
+        "ctr_accessor_param. Leave this key out."
     )

@@ -21,6 +21,7 @@ from paddle._engine.kernels import (
     bends,
     biased,
     channels,
+    counted_rows,
     drifts,
     entries,
     first_values,
@@ -111,6 +112,10 @@ USUAL: tuple[Line, ...] = (
     *_rule(rules.adamax, MATRIX, MATRIX, numbers=4),
     *_rule(rules.ftrl, MATRIX, MATRIX, numbers=3),
     *_rule(rules.lamb, MATRIX, MATRIX, numbers=7),
+    *(
+        (counted_rows.move, (MATRIX, IDS, each, MATRIX, MATRIX, DOUBLES_2, DOUBLES))
+        for each in (MATRIX, sealed(MATRIX))
+    ),
     *_rule(fluid_rules.momentum, MATRIX, numbers=2),
     *_rule(fluid_rules.lars_momentum, MATRIX, numbers=3),
     *_rule(fluid_rules.adagrad, MATRIX, numbers=3),

@@ -74,6 +74,7 @@ COUNTED = (
 )
 GRADIENTS: dict[Pair, Nodes] = {
     ("cvm", "is_kept"): (f"{TALLIES}what_was_counted_goes_back_through_shows_and_clicks",),
+    ("pushed_rows", "of_runs"): (f"{TALLIES}pushed_rows_give_back_their_counts_and_slopes_of_a_batchs_sum",),
     **{("data_norm", name): COUNTED for name in ("slot_dim", "epsilon")},
     **{pair: OTHERWISE[pair] for pair in (("joint_mul", "multiplier"), ("recurrent", "loop"))},
     ("recurrent", "is_reverse"): OTHERWISE["recurrent", "is_reverse"],

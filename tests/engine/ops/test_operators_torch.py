@@ -239,7 +239,7 @@ ELSEWHERE = {
     **dict.fromkeys(("recurrent", "generate"), A_PROGRAM),
     "exchange": "computes nothing: it gives gradients away",
     **dict.fromkeys(("chunk_eval", "edit_distance", "lambda_rank", "beam_cost"), NO_SUCH),
-    **dict.fromkeys(("multibox_loss", "detection_output"), NO_SUCH),
+    **dict.fromkeys(("multibox_loss", "detection_output", "pushed_rows"), NO_SUCH),
     **dict.fromkeys(DRAWN, OTHER_NUMBERS),
 }
 """What PyTorch has nothing for, and why: see ``test_what_has_no_peer_has_none``."""

@@ -15,6 +15,7 @@ from .slopes import SLOPES, Slope
 TALLIES, STEPS = "engine/ops/test_tally_operators.py::test_", "engine/test_steps.py::test_"
 ELSEWHERE = {
     "cvm": f"{TALLIES}what_was_counted_goes_back_through_shows_and_clicks",
+    "pushed_rows": f"{TALLIES}pushed_rows_give_back_their_counts_and_slopes_of_a_batchs_sum",
     "data_norm": f"{TALLIES}counts_are_of_the_batch_and_x_has_its_slope",
     "lstm_step": f"{STEPS}a_moment_of_an_lstm",
     "gru_step": f"{STEPS}a_moment_of_a_gru",

@@ -7,7 +7,7 @@ import pytest
 
 from paddle._engine.single import Single
 
-from .tally_operators import COUNTS, KEPT, SEEN, SHOWS, SLOTS
+from .tally_operators import COUNTS, KEPT, PUSHED, SEEN, SHOWS, SLOTS
 
 GIVEN = np.random.default_rng(5).normal(size=(5, 4))
 SCALES, MEANS = np.sqrt(KEPT["Size"] / KEPT["Square"]), KEPT["Sum"] / KEPT["Size"]
@@ -48,3 +48,14 @@ def test_what_was_counted_goes_back_through_shows_and_clicks(is_kept: bool, widt
     slope = single.gradient(GIVEN[:, :width].copy(), ["X"])["X"][0]
     np.testing.assert_array_equal(slope[:, :2], COUNTS)
     np.testing.assert_array_equal(slope[:, 2:], GIVEN[:, width - 2 : width])
+
+
+@pytest.mark.parametrize(("of_runs", "samples"), [(False, 3), (True, 2)])
+def test_pushed_rows_give_back_their_counts_and_slopes_of_a_batchs_sum(of_runs: bool, samples: int) -> None:
+    for counts in (COUNTS, COUNTS[:1]):
+        inputs = {slot: [array] for slot, array in {**PUSHED, "Counts": counts}.items()}
+        single = Single("pushed_rows", inputs, {"of_runs": of_runs})
+        np.testing.assert_array_equal(single.forward()["Out"], SHOWS[:, 2:])
+        slope = single.gradient(GIVEN[:, :2].copy(), ["X"])["X"][0]
+        np.testing.assert_array_equal(slope[:, :2], np.broadcast_to(counts, (5, 2)))
+        np.testing.assert_allclose(slope[:, 2:], samples * GIVEN[:, :2])

@@ -2,14 +2,17 @@
 
 Sources of the semantics: fluid's ``data_norm`` and ``cvm``. A parameter of ``data_norm`` is moved by how many
 samples there were, by their sums, and by the sum of squares about its mean, which an optimizer takes as it
-takes any gradient; ``cvm`` gives its first two columns back as what was counted, whatever the cost says. It
-must never know an optimizer.
+takes any gradient; ``pushed_rows`` are those of a table that is counted, and slopes of them are of a batch's
+sum, where its cost is a mean; ``cvm`` gives its first two columns back as what was counted, whatever the cost
+says. It must never know an optimizer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
+from math import prod
 
 import numpy as np
 
@@ -118,7 +121,41 @@ def _counted_gradient(call: Call) -> Steps:
     yield give_back
 
 
+def _pushed_shape(forms: Forms) -> Mapping[str, Form]:
+    x, counts = forms["X"], shapes.matrix(forms, "Counts")
+    if len(x.shape) < 2 or x.shape[-1] <= 2:
+        raise ShapeError(f"X has two columns for shows and clicks before others, got {list(x.shape)}")
+    agree = counts.shape[0] == 1 or shapes.agree(counts.shape[0], prod(x.shape[:-1]))
+    if counts.shape[1] != 2 or not agree:
+        raise ShapeError(f"Counts must be two columns of one row or of all in {list(x.shape)}")
+    return {"Out": replace(x, shape=(*x.shape[:-1], x.shape[-1] - 2))}
+
+
+def _pushed(call: Call) -> Steps:
+    yield partial(np.copyto, call["Out"], call["X"][..., 2:])
+
+
+def _pushed_gradient(call: Call) -> Steps:
+    counts, samples, grad, dx = call["Counts"], call["Samples"], call["Out@GRAD"], call["X@GRAD"]
+    many = np.float32(len(samples) - (1 if call.attrs["of_runs"] else 0))
+    flat = dx.reshape(-1, dx.shape[-1])
+
+    def give_back() -> None:
+        np.copyto(flat[:, :2], counts)
+        np.multiply(grad, many, dx[..., 2:])
+
+    yield give_back
+
+
 ROWS = (
+    Row(
+        type="pushed_rows",
+        inputs=("X", "Counts", "Samples"),
+        attrs={"of_runs": False},
+        shape=_pushed_shape,
+        forward=Kernel(_pushed),
+        gradient=Gradient(_pushed_gradient, needs=("Counts", "Samples")),
+    ),
     Row(
         type="data_norm",
         inputs=("X", *_KEPT),

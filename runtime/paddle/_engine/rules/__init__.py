@@ -10,12 +10,13 @@ from dataclasses import fields
 from typing import Any
 
 from paddle._engine.errors import UnknownName
-from paddle._engine.exchange import RuleSpec
+from paddle._engine.exchange import ParameterSpec, RuleSpec, UpdateSpec
 from paddle._engine.rules.adadelta import AdaDelta
 from paddle._engine.rules.adagrad import AdaGrad
 from paddle._engine.rules.adam import Adam
 from paddle._engine.rules.adamax import Adamax
 from paddle._engine.rules.adamw import AdamW
+from paddle._engine.rules.counted import Counted
 from paddle._engine.rules.decayed_adagrad import DecayedAdaGrad
 from paddle._engine.rules.fluid import (
     FluidAdaDelta,
@@ -33,7 +34,7 @@ from paddle._engine.rules.rmsprop import RMSProp
 from paddle._engine.rules.rule import Rule
 from paddle._engine.rules.sgd import SGD
 
-__all__ = ["RULES", "Rule", "needs_whole", "rule"]
+__all__ = ["RULES", "Counted", "Rule", "needs_whole", "rule", "rule_of"]
 
 RULES: dict[str, Any] = {
     "adadelta": AdaDelta,
@@ -57,6 +58,10 @@ RULES: dict[str, Any] = {
 }
 
 
+OF_TABLES: dict[str, Any] = {"counted": Counted}
+"""Those that only a table can have, for its own."""
+
+
 def needs_whole(spec: RuleSpec) -> bool:
     """Whether the rule that ``spec`` names takes parameters whole; no, where there is none of that name."""
     return bool(spec.name in RULES and RULES[spec.name].needs_whole)
@@ -68,9 +73,13 @@ def rule(spec: RuleSpec, momentum: float | None = None) -> Rule:
     So the rules of one job may differ in slots: a parameter without momentum keeps no velocity.
     Raises ``UnknownName`` for a name or an option that does not exist.
     """
-    make = RULES.get(spec.name)
+    return _made(RULES, spec, momentum)
+
+
+def _made(rules: dict[str, Any], spec: RuleSpec, momentum: float | None) -> Rule:
+    make = rules.get(spec.name)
     if make is None:
-        raise UnknownName(f"there is no update rule {spec.name!r}; there are {', '.join(RULES)}")
+        raise UnknownName(f"there is no update rule {spec.name!r}; there are {', '.join(rules)}")
     known = [field.name for field in fields(make)]
     for option in spec.options:
         if option not in known:
@@ -79,3 +88,9 @@ def rule(spec: RuleSpec, momentum: float | None = None) -> Rule:
     own = {"momentum": momentum} if momentum is not None and "momentum" in known else {}
     made: Rule = make(**{**spec.options, **own})
     return made
+
+
+def rule_of(parameter: ParameterSpec, update: UpdateSpec) -> Rule:
+    """The rule of a parameter: a table's own, where it has one, or the job's. Raises as ``rule``."""
+    own = None if parameter.rows is None else parameter.rows.rule
+    return rule(update.rule, parameter.momentum) if own is None else _made(OF_TABLES, own, None)

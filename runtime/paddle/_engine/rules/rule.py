@@ -127,6 +127,12 @@ class Rule(ABC):
         row ``index[i]``, and stays as it is. Slots may be other views of the table's memory."""
         self._update((table, index, gradient, last_step, *penalties.numbers), slots, learning_rate, step)
 
+    def fade(self, rows: np.ndarray, days: int) -> tuple[int, np.ndarray]:
+        """A day ends for ``rows`` of a table, float32 (n, width and more). In how many days, with the one
+        that begins, who stays has been used, ``days`` where the rule does not say, and who goes all the same,
+        bool (n,)."""
+        return days, np.zeros(len(rows), bool)
+
     def changes_idle_rows(self, penalties: Penalties) -> bool:
         """Whether a row changes in a step that passes it by; if not, there is nothing to catch up with, and
         nobody looks at ``last_step``."""

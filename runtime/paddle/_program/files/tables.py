@@ -19,11 +19,13 @@ import numpy as np
 from paddle._engine.checkpoint import sparse_text
 from paddle._engine.errors import BadModelFile
 from paddle._engine.rows import TableRows
+from paddle._program.description.counted_tables import counted_tables
 from paddle._program.description.open_tables import open_tables
 from paddle._program.description.operator import Operator
 from paddle._program.description.program import Program
 from paddle._program.description.variable import Variable
 from paddle._program.errors import BadFile, NotInitialized
+from paddle._program.files import counted_columns
 from paddle._program.files.exchange import exchange
 from paddle._program.files.links import show_all
 from paddle._program.lowering.updates import columns_of, moved_at, powers_of, steps_after
@@ -49,6 +51,10 @@ def save(
     parent: Path, program: Program, scope: Scope, name: str, blocks: int = 1, also: Path | None = None
 ) -> None:
     """Write a table, open or not, in so many files. ``also``: a folder in which they are shown, too."""
+    if name in (counted := counted_tables(program)):
+        widths, pieces = counted_columns.written(program, scope, name, counted[name])
+        _replace(parent, name, widths, blocks, pieces, also)
+        return
     op = _update(program, name)
     slots = {} if op is None else columns_of(op)
     table = table_of(scope, name) if name in open_tables(program) else None
@@ -71,6 +77,8 @@ def load(
     except BadModelFile as error:
         raise BadFile(str(error)) from error
     width = int(program.global_block()._var_recursive(name).shape[1])
+    if name in (counted := counted_tables(program)):
+        return counted_columns.read(folder, ids, columns, width, counted[name]), 0
     values = columns.get(sparse_text.ROW, np.empty((0, width), np.float32))
     slots = {} if op is None else columns_of(op)
     powers = {} if op is None else powers_of(op)

@@ -22,6 +22,7 @@ from paddle._engine.program import Shape
 from paddle._engine.program import Variable as EngineVariable
 from paddle._engine.rows import OPEN
 from paddle._program.description.block import Block
+from paddle._program.description.counted_tables import COUNTS, counted_tables
 from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype, is_float
 from paddle._program.description.open_tables import LOOKUPS, open_tables
 from paddle._program.description.operator import BACKWARD, Operator
@@ -69,6 +70,10 @@ class Lowering:
         self._lines: dict[str, str] = {}
         self._sparse: frozenset[str] | None = None
         self._open: frozenset[str] = frozenset()
+        self.counted: frozenset[str] = frozenset()
+        """Tables whose rows have counts before what the program has of them (counted_tables.py)."""
+        self.counts: dict[tuple[str, ...], EngineVariable] = {}
+        """What says shows and clicks, by what they are told by."""
         self._calls = 0
         self._come: dict[str, Value] = {}
         self._copies: dict[str, EngineVariable] = {}
@@ -230,6 +235,7 @@ class Lowering:
         inner = Lowering(block)
         inner.builder, inner.wanted, inner.is_test = builder, self.wanted, self.is_test
         inner._sparse, inner._open, inner._around = self._sparse, self._open, around
+        inner.counted = self.counted
         return inner
 
     def here(self, block: Block) -> None:
@@ -305,10 +311,12 @@ class Lowering:
             # each would look through all that were written before it.
             self._sparse = frozenset() if self.infers else sparse_tables(self.block.program)
             self._open = frozenset() if self.infers else frozenset(open_tables(self.block.program))
+            self.counted = frozenset() if self.infers else frozenset(counted_tables(self.block.program))
         is_open = described.name in self._open
+        width = described.shape[-1] + (COUNTS if described.name in self.counted else 0)
         return self.builder.parameter(
             described.name,
-            (OPEN, described.shape[1]) if is_open else described.shape,
+            (OPEN, width) if is_open else described.shape,
             _never_drawn,
             is_static=True,
             sparse=is_open or described.name in self._sparse,

@@ -16,7 +16,9 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from paddle._engine.exchange import AverageSpec, ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN
+from paddle._program.description.counted_tables import COUNTS, counted_tables
 from paddle._program.description.open_tables import open_tables
 from paddle._program.description.operator import DIST
 from paddle._program.errors import BadProgram
@@ -88,6 +90,8 @@ def _of_lamb(attrs: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
+_DRAWN = RowInitial("uniform", -1, 1)
+"""How rows of a counted table are drawn: the rest is its rule's."""
 _BETAS = {"beta1": "beta1", "beta2": "beta2", "epsilon": "epsilon"}
 _VELOCITY = (Kept("Velocity", "velocity", "velocity"),)
 _POWER = Kept("Beta1Pow", "beta1_pow_acc", power="beta1")
@@ -250,6 +254,7 @@ def groups(block: Block, updates: Sequence[Operator], sparse: frozenset[str]) ->
     found: dict[object, list[tuple[ParameterSpec, list[Remembered]]]] = {}
     rates: dict[object, tuple[str | None, UpdateSpec]] = {}
     average, open, own = _average(block), open_tables(block.program), own_rates(block)
+    counted = counted_tables(block.program)
     for op in updates:
         known = UPDATES[op.type]
         options = known.options(op.attrs)
@@ -268,8 +273,10 @@ def groups(block: Block, updates: Sequence[Operator], sparse: frozenset[str]) ->
         shape = block._var_recursive(name).shape
         told: dict[str, Any] = {"shape": shape, "sparse": name in sparse}
         if name in open:  # how its rows begin says the scope
-            rows = RowsSpec(entry=entry_of(open[name]))
-            told = {"shape": (OPEN, shape[1]), "sparse": True, "rows": rows}
+            told = {"shape": (OPEN, shape[1]), "sparse": True, "rows": RowsSpec(entry=entry_of(open[name]))}
+        if name in counted:
+            rows = RowsSpec(initial=_DRAWN, rule=RuleSpec(name="counted", options=counted[name]))
+            told = {"shape": (OPEN, COUNTS + shape[1]), "sparse": True, "rows": rows}
         spec = ParameterSpec(name=name, learning_rate=multiplier, **told)
         found.setdefault(key, []).append((spec, _remembered(op, known, name)))
     return [

@@ -22,6 +22,7 @@ import numpy as np
 from paddle._engine.exchange import ParameterSpec, Past, Remembering
 from paddle._engine.executor import Executor as EngineExecutor
 from paddle._engine.rows import TableRows
+from paddle._engine.rules import Counted
 from paddle._program.carrier import exchange_of, refresh_of
 from paddle._program.errors import BadArgument, NotInitialized
 from paddle._program.lowering.updates import Group, Remembered, steps_after
@@ -67,7 +68,11 @@ class Keeper:
     def _past(self) -> Past:
         """What the scope has besides values. Slots and steps of a keeper in this process are set where they
         lie, whenever the scope has others."""
-        rows = {name: table.given for name, table in self._tables.items() if table.given is not None}
+        rows = {
+            each.name: _whole(each, given)
+            for each in self.group.parameters
+            if each.is_open and (given := self._tables[each.name].given) is not None
+        }
         if not self.is_remote:
             return Past(rows=rows)
         slots: dict[str, dict[str, np.ndarray]] = {}
@@ -250,7 +255,8 @@ class Keeper:
                     f"rows of table {name!r} were loaded into this process after training began, and "
                     "servers keep it: load them before, or have servers do so, fleet.init_server(dirname)"
                 )
-            self.exchange.take(name, table.given)  # type: ignore[attr-defined]
+            declared = next(each for each in self.group.parameters if each.name == name)
+            self.exchange.take(name, _whole(declared, table.given))  # type: ignore[attr-defined]
             table.given = None
 
 
@@ -266,7 +272,15 @@ def keeper_of(scope: Scope, group: Group, carrier: Any = None) -> Keeper:
 
 def _begun(declared: ParameterSpec, table: OpenTable) -> ParameterSpec:
     assert declared.rows is not None
-    return replace(declared, rows=replace(declared.rows, initial=table.initial, seed=table.seed))
+    initial = table.initial if declared.rows.rule is None else declared.rows.initial
+    return replace(declared, rows=replace(declared.rows, initial=initial, seed=table.seed))
+
+
+def _whole(declared: ParameterSpec, given: TableRows) -> TableRows:
+    """Rows with all that their table's own rule has of them."""
+    if declared.rows is None or declared.rows.rule is None:
+        return given
+    return Counted(**declared.rows.rule.options).whole(given, declared.shape[1] - Counted.counts)
 
 
 def _table(scope: Scope, name: str) -> OpenTable:

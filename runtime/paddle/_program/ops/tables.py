@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from paddle._engine.program import Variable as EngineVariable
 from paddle._engine.row_initial import RowInitial
+from paddle._program.description.counted_tables import counts_of
 from paddle._program.description.dtypes import VarType
 from paddle._program.description.operator import Operator
+from paddle._program.errors import BadProgram
 from paddle._program.lowering.lowering import Lowering
 from paddle._program.lowering.op_rows import hosts, lowers
 from paddle._program.running.host import Host
@@ -44,7 +48,53 @@ def _column(low: Lowering, ids: EngineVariable) -> EngineVariable:
 
 
 def _look_up(low: Lowering, op: Operator, ids: EngineVariable) -> None:
-    low.give(op, "Out", _found(low, op, ids), low.input(op, "Ids").runs)
+    found, runs = _found(low, op, ids), low.input(op, "Ids").runs
+    if (table := op.input("W")[0]) in low.counted:
+        found = _counted(low, op, found, counts_of(op.block.program, table), runs)
+    low.give(op, "Out", found, runs)
+
+
+def _counted(
+    low: Lowering,
+    op: Operator,
+    rows: EngineVariable,
+    named: tuple[str, str] | None,
+    runs: Sequence[EngineVariable],
+) -> EngineVariable:
+    """What the program has of rows; back goes what counts of samples they are shown by, and slopes."""
+    samples = runs[0] if runs else rows
+    if named is None:
+        counts = _counts(low, ())
+    elif len(runs) > 1 or (not runs and any(size != 1 for size in rows.shape[1:-1])):
+        raise BadProgram(
+            f"operator {op.type!r} (written at {op.where}) looks up several ids of each sample, and its "
+            "ShowClickEntry says counts of samples: feed ids as sequences of one level"
+        )
+    else:
+        counts = _counts(low, [low.value(name).variable for name in named])
+        if runs:
+            flat = low.op("reshape", {"shape": (-1, rows.shape[-1])}, X=rows)
+            counts = low.op("sequence_expand", X=counts, Offsets=runs[0], Like=flat)
+    return low.op("pushed_rows", {"of_runs": bool(runs)}, X=rows, Counts=counts, Samples=samples)
+
+
+def _counts(low: Lowering, told: Sequence[EngineVariable]) -> EngineVariable:
+    """Shows and clicks as two columns, the same ones for all tables: of each sample, or those of any row."""
+    key = tuple(each.name for each in told)
+    if key not in low.counts:
+        columns = [_column_of(low, each) for each in told] or [
+            low.op("fill_constant", {"shape": (1, 1), "value": value, "dtype": "float32"})
+            for value in (1.0, 0.0)
+        ]
+        low.counts[key] = low.op("concat", {"axis": 1}, X=columns)
+    return low.counts[key]
+
+
+def _column_of(low: Lowering, found: EngineVariable) -> EngineVariable:
+    """Counts of samples, as float32 (n, 1)."""
+    if found.dtype != "float32":
+        found = low.op("cast", {"dtype": "float32"}, X=found)
+    return low.op("reshape", {"shape": (-1, 1)}, X=found)
 
 
 def _found(low: Lowering, op: Operator, ids: EngineVariable) -> EngineVariable:

@@ -38,7 +38,8 @@ class OpenTable:
 
     def rows(self) -> TableRows:
         """All rows that there are."""
-        return TableRows.concatenate([TableRows.none(self.width), *self.pieces()])
+        found = [*self.pieces()]
+        return TableRows.concatenate(found) if found else TableRows.none(self.width)
 
 
 def table_of(scope: Scope, name: str) -> OpenTable | None:

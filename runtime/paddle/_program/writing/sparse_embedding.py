@@ -86,8 +86,9 @@ def _check(table_class: str, entry: Any, dtype: Any) -> None:
 def _warn_of_counts(table: str, entry: str) -> None:
     _, shows, clicks = entry.split(":", 2)
     warnings.warn(
-        f"table {table!r}: what {shows!r} and {clicks!r} say is not counted. Each id gets a row, and "
-        "fleet.shrink(days) forgets those that nobody has used; by the original's defaults, too, no row is "
-        "learned, forgotten or held back by its shows and clicks",
+        f"table {table!r}: what {shows!r} and {clicks!r} say is not counted, unless fleet's strategy gives "
+        "the table a rule of its own (sparse_table_configs). Each id gets a row, and fleet.shrink(days) "
+        "forgets those that nobody has used; by the original's defaults, too, no row is learned, forgotten "
+        "or held back by its shows and clicks",
         stacklevel=4,
     )

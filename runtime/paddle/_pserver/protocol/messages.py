@@ -20,7 +20,7 @@ from paddle._pserver.options import Role
 from paddle._pserver.protocol.announcing import Announce, Bring
 from paddle._pserver.protocol.wire import WireSpec
 
-PROTOCOL = 13
+PROTOCOL = 14
 """Raised when a message changes its meaning; both sides must agree."""
 
 LONGEST_TEXT = 1 << 14

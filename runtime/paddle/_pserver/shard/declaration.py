@@ -13,7 +13,7 @@ from paddle._engine.averages import ARRAYS
 from paddle._engine.errors import EngineError
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rows import OPEN
-from paddle._engine.rules import rule
+from paddle._engine.rules import rule_of
 from paddle._engine.schedules import schedule
 from paddle._pserver import options
 from paddle._pserver.errors import BadMessage, Refused, TooManyParameters
@@ -78,7 +78,7 @@ def _check_parameter(parameter: ParameterSpec, update: UpdateSpec) -> None:
             f"sparse parameter {parameter.name!r} must be (height, width), and is {parameter.shape}"
         )
     try:
-        rule(update.rule, parameter.momentum)
+        rule_of(parameter, update)
     except (EngineError, TypeError, ValueError) as error:
         raise Refused(f"parameter {parameter.name!r} cannot be updated: {error}") from error
 
@@ -93,6 +93,17 @@ def _check_open(parameter: ParameterSpec, update: UpdateSpec) -> None:
         raise Refused(
             f"parameters are to be averaged, and {parameter.name!r} is an open table: its rows come and go, "
             "and there is no average over them. Take ModelAverage away"
+        )
+    rows = parameter.rows
+    if rows is not None and rows.rule is not None and (update.mode.is_local or update.mode.compensates):
+        raise Refused(
+            f"table {parameter.name!r} has a rule of its own, which servers apply to what trainers push as "
+            f"it is: in mode {update.mode.name}, as it is told, they do not"
+        )
+    if rows is not None and rows.rule is not None and rows.entry.kind != "always":
+        raise Refused(
+            f"table {parameter.name!r} has a rule of its own, by which its rows enter, and an entry policy "
+            "besides: take one of them away"
         )
     if update.mode.is_local and parameter.rows is not None and parameter.rows.entry.kind != "always":
         raise Refused(
@@ -159,4 +170,4 @@ def coded_bytes(wire: WireSpec, layout: DenseLayout) -> int:
 
 def _arrays(parameter: ParameterSpec, update: UpdateSpec) -> int:
     """The values, the optimizer's state and the average: so many arrays of the parameter's size."""
-    return 1 + len(rule(update.rule, parameter.momentum).slots) + (ARRAYS if update.average else 0)
+    return 1 + len(rule_of(parameter, update).slots) + (ARRAYS if update.average else 0)

@@ -201,15 +201,17 @@ class HashIndex:
         hashing.read_marks(self._cells, self._room, ids, marks)
         return marks
 
-    def retain(self, mark: int, day: int) -> tuple[np.ndarray, np.ndarray]:
+    def retain(self, mark: int, day: int, low: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Forget rows marked ``mark`` or less (those not visited: less), and candidates last seen on ``day``
-        or before; of an index that keeps marks.
+        or before; of an index that keeps marks. ``low``, bool for each row: which it forgets, too.
 
         Returns for every old row whether it is kept, and its new number if it is. Rows stay in order.
         """
         self._grow(_EVERYTHING)
         kept = np.empty(self.rows, np.uint8)
         hashing.stale(self._cells, mark, kept)
+        if low is not None:
+            kept[low] = 0
         numbers = np.cumsum(kept, dtype=np.int32) - np.int32(1)
         candidates = self.used - self.rows
         self.rows = int(np.count_nonzero(kept))

@@ -13,14 +13,14 @@ pages that are never copied (pages.py). It must never know who sent a gradient o
 3.  ``shrink`` ends a day, and forgets rows that were neither made nor pushed in the last ``threshold`` days,
     of which the one that begins is the first, and candidates not seen in them: with 1 all, with 2 those not
     used in the day that ends. Days of rows are counted in steps: one made before the first step of a day
-    belongs to it. (PaddlePaddle's shrink, which goes by pulls, as this does where idle rows change; decay by
-    shows and clicks is not here.) A forgotten row that is asked for again begins anew.
-4.  Steps of rows are counted where somebody asks for them: the rule, an entry policy or, once a day has
-    ended, ``shrink``. Where nobody does, ``last_step`` of all rows is the table's last step, but for those
-    made after it. They are counted up to 2^32; a table that counts none goes on.
+    belongs to it. (PaddlePaddle's goes by pulls, as this does where idle rows change.)
+4.  Steps of rows are counted, up to 2^32, where somebody asks for them: the rule, an entry policy or, after
+    the first ``shrink``, days. Else a row's ``last_step`` is the table's, but for those made after it.
+5.  Rows of a rule that counts (rules/counted.py) are made by pushes alone, and pulls of others read zeros.
+    Pushes of a step add up, and ``shrink`` goes by scores and the rule's own days, not by ``threshold``.
 
-Guarantee: the values and state of a row do not depend on the number of shards, nor on the order of ids. What
-would not fit in the shard's room is refused, as TableFull, before it is made. ``state``: table_state.py.
+Guarantee: the values and state of a row depend neither on the number of shards nor on the order of ids. What
+does not fit in the shard's room is refused, as TableFull, before it is made. ``state``: table_state.py.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from paddle._engine.kernels import interleaved
 from paddle._engine.rates import Rates
 from paddle._engine.row_initial import row_key
 from paddle._engine.rows import TableRows
+from paddle._engine.rules import Counted
 from paddle._pserver.errors import BadMessage
 from paddle._pserver.memory.pages import Pages
 from paddle._pserver.protocol.placement import RowRange
@@ -42,6 +43,7 @@ from paddle._pserver.tables.cut_room import CutRoom
 from paddle._pserver.tables.frozen_table import FrozenTable
 from paddle._pserver.tables.gradient import Rows
 from paddle._pserver.tables.hash_index import ABSENT, MAX_MARK, HashIndex
+from paddle._pserver.tables.parts import views
 from paddle._pserver.tables.readers import Readers
 from paddle._pserver.tables.slots import how, slots_of
 from paddle._pserver.tables.streamed import Array
@@ -61,6 +63,7 @@ class HashTable:
         self.held, parameter = held, held.parameter
         spec = parameter.rows or RowsSpec()
         self._rule, self._penalties, self._multiplier = how(parameter, update)
+        self._counts = self._rule if isinstance(self._rule, Counted) else None
         self._initial, self._entry, self._room = spec.initial, spec.entry, room
         self._key = row_key(spec.seed, parameter.name)
         self._parts = 1 + len(self._rule.slots)
@@ -115,7 +118,7 @@ class HashTable:
         """A copy of the values of rows ``ids``, which have been checked, for training: up to date, made where
         there is none (rules 1 and 2)."""
         rows, absent = self._index.find(ids)
-        if absent:
+        if absent and self._counts is None:
             missing = rows == ABSENT
             self._admit(ids[missing])
             rows[missing] = self._index.find(ids[missing])[0]
@@ -123,7 +126,7 @@ class HashTable:
             rows[np.isin(ids, np.concatenate(self._entered))] = ABSENT
         if self._rule.changes_idle_rows(self._penalties):
             self._catch_up(ids[rows != ABSENT], rows[rows != ABSENT])
-        if not self._index.is_marked:
+        if not self._index.is_marked and not (absent and self._counts):
             self._asked.note(ids, rows)
         return self._taken(rows)
 
@@ -181,6 +184,8 @@ class HashTable:
             made = self._store.array[first + begin : first + begin + len(part)]
             made[:, : self.held.width] = values
             made[:, self.held.width :] = 0  # a row that was forgotten may have been here
+            if self._counts is not None:
+                self._counts.begin(made, self.held.width)
 
     def _enter(self, born: np.ndarray) -> None:
         """Rows of these ids are not shown in this step, but for those that enter at first sight."""
@@ -198,7 +203,7 @@ class HashTable:
         if step > MAX_MARK and self._index.is_marked:
             raise BadMessage(f"table {self.name!r}, without a declared height, counts steps up to {MAX_MARK}")
         rate = learning_rate * self._multiplier
-        self._push(parts, scale, rate, step)
+        self._push(parts, None if self._counts is not None else scale, rate, step)
         self._step, self._settled = step, self.rows
         self._entered.clear()
         self._rates.add(rate)
@@ -206,6 +211,8 @@ class HashTable:
     def _push(self, parts: Sequence[Rows], scale: np.float32 | None, rate: float, step: int) -> None:
         brought = self._asked.summed(parts)
         absent = self._touch(brought, scale, rate, step)
+        if self._counts is not None:
+            absent = absent[brought.gradient[absent].any(axis=1)]  # of what stands for no id
         if len(absent) and self._entry.kind == "always":
             self._admit(brought.ids[absent])
             self._touch(Brought(brought.ids[absent], None, brought.gradient[absent]), scale, rate, step)
@@ -247,17 +254,8 @@ class HashTable:
                 order = self._order[: len(values)]
                 self._rule.touch(values, order, gradient[here], slots, last_step[here], *how)
         else:
-            values, *slots = self._views()
+            values, *slots = views(self._store.array, self.held.width, self._parts)
             self._rule.touch(values, rows * self._parts, gradient, slots, last_step, *how)
-
-    def _views(self) -> list[np.ndarray]:
-        """The store as arrays of ``width`` of values and of each slot: what is in row r of the store is in
-        row r * parts of each of them."""
-        width, flat = self.held.width, self._store.array.reshape(-1)
-        shape = len(self._store.array) * self._parts - self._parts + 1, width
-        return [
-            flat[part * width : part * width + shape[0] * width].reshape(shape) for part in range(self._parts)
-        ]
 
     def _catch_up(self, ids: np.ndarray, rows: np.ndarray) -> None:
         """Bring rows, of ``ids``, up to date; ids may repeat."""
@@ -302,9 +300,10 @@ class HashTable:
         self._days.append(self._step)
         self._index.keep_marks(self._settled, min(self._step, MAX_MARK))
         self._asked.clear()
-        if len(self._days) >= threshold:
-            last_day = len(self._days) - threshold
-            kept, numbers = self._index.retain(min(self._days[last_day], MAX_MARK), last_day)
+        threshold, low = self._rule.fade(self._store.array[: self.rows], threshold)
+        if (last_day := len(self._days) - threshold) >= 0 or low.any():
+            mark = min(self._days[last_day], MAX_MARK) if last_day >= 0 else -1
+            kept, numbers = self._index.retain(mark, last_day, low)
             interleaved.compact(self._store.array, kept, numbers)
             self._store.resize(self.rows)
             self._room.take(self.name, self.nbytes)

@@ -11,14 +11,13 @@ import numpy as np
 
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.penalties import Penalties, penalties
-from paddle._engine.rules import Rule, rule
+from paddle._engine.rules import Rule, rule_of
 from paddle._pserver.tables.streamed import Array, pour
 
 
 def how(parameter: ParameterSpec, update: UpdateSpec) -> tuple[Rule, Penalties, float]:
     """The rule of a parameter, its penalties, and what the job's learning rate is multiplied by."""
-    chosen = rule(update.rule, parameter.momentum)
-    return chosen, penalties(parameter, update), parameter.learning_rate
+    return rule_of(parameter, update), penalties(parameter, update), parameter.learning_rate
 
 
 def slots_of(rule: Rule, slots: Sequence[np.ndarray]) -> dict[str, np.ndarray]:

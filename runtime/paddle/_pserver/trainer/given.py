@@ -15,7 +15,7 @@ import numpy as np
 from paddle._engine.errors import ExchangeError
 from paddle._engine.exchange import ParameterSpec, UpdateSpec
 from paddle._engine.rows import OPEN, SparseRows, ascends, each_once
-from paddle._engine.rules import rule
+from paddle._engine.rules import rule_of
 
 Arrays = Mapping[str, np.ndarray]
 Gradients = Mapping[str, np.ndarray | SparseRows]
@@ -101,7 +101,7 @@ def open_table(name: str, parameters: Sequence[ParameterSpec]) -> ParameterSpec:
 
 def slots(parameter: ParameterSpec, update: UpdateSpec | None) -> Sequence[str]:
     """What the rule remembers of a parameter."""
-    return () if update is None else rule(update.rule, parameter.momentum).slots
+    return () if update is None else rule_of(parameter, update).slots
 
 
 def check_threshold(threshold: int) -> None:

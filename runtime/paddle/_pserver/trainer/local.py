@@ -19,7 +19,7 @@ from paddle._engine.exchange import ModeSpec, ParameterSpec, Past, StepReport, U
 from paddle._engine.memory import ALIGNMENT
 from paddle._engine.rates import moved
 from paddle._engine.rows import SparseRows, TableRows
-from paddle._engine.rules import rule
+from paddle._engine.rules import rule_of
 from paddle._pserver.errors import error_named
 from paddle._pserver.options import ShardOptions
 from paddle._pserver.protocol.messages import (
@@ -142,7 +142,7 @@ class LocalExchange:
         found = {
             f"slot {slot}/{each.name}": self._tables.slot(each.name, slot)
             for each in self._parameters
-            for slot in rule(self._update.rule, each.momentum).slots
+            for slot in rule_of(each, self._update).slots
         }
         return {name: array for name, array in found.items() if array is not None}
 
