@@ -14,6 +14,7 @@ from paddle._engine.exchange import ModeSpec
 from paddle._engine.rows import SparseRows
 from paddle._pserver.trainer.remote import RemoteExchange
 from paddle._pserver.trainer.trainer_modes import in_mode
+from paddle._pserver.trust import nearby
 
 from .conftest import ONES, Start, start, update, values_of
 from .overlapping import Net, alone
@@ -272,7 +273,14 @@ def test_where_the_shards_memory_is_not_seen_values_come_over_the_socket(
 def test_a_process_of_another_user_is_shown_nothing(
     start_pservers: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddle._pserver.trust.nearby.neighbour", refused)
+    """Its user is another only for the shard, to whose name it came: a trainer would not even have come."""
+    end = nearby._end
+
+    def seen(sock: Any) -> tuple[int, int, int]:
+        process, user, group = end(sock)
+        return process, user + isinstance(sock.getsockname(), bytes), group
+
+    monkeypatch.setattr(nearby, "_end", seen)
     went(start_pservers, (False, False))
 
 

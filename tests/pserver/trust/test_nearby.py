@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -226,6 +227,59 @@ def test_a_name_that_is_another_users_is_not_believed(
     pservers = start_pservers(is_nearby=True)
     monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
     goes(pservers, socket.AF_INET)
+
+
+NOBODY = 65534
+
+
+def came_by(near: socket.socket, user: int) -> int | None:
+    """Whom the holder of a name sees where a process of that user comes; it is 0 where that is wrong."""
+    near.settimeout(TIMEOUT_S)
+    child = os.fork()
+    if not child:
+        try:
+            os.setuid(user)
+            with closing(socket.socket(socket.AF_UNIX)) as sock:
+                sock.connect(near.getsockname())
+                sock.recv(1)  # its end
+        finally:
+            os._exit(0)
+    try:
+        with closing(near.accept()[0]) as came:
+            seen = nearby.neighbour(came)
+    finally:
+        os.waitpid(child, 0)
+    return seen if seen in (None, child) else 0
+
+
+def test_a_neighbour_is_a_process_of_this_user_alone() -> None:
+    with closing(listen("127.0.0.1", 0)) as listener:
+        near = nearby.beside(listener)
+    assert near is not None
+    with closing(near):
+        assert came_by(near, os.geteuid())
+        if os.geteuid():
+            pytest.skip("only root may be another user")
+        assert came_by(near, NOBODY) is None
+
+
+class Ended:
+    """A socket by whose other end the kernel says that process and that user are."""
+
+    def __init__(self, process: int, user: int, family: int = socket.AF_UNIX) -> None:
+        self.family, self._end = family, struct.pack("3i", process, user, 0)
+
+    def getsockopt(self, level: int, option: int, length: int, /) -> bytes:
+        assert (level, option, length) == (socket.SOL_SOCKET, socket.SO_PEERCRED, len(self._end))
+        return self._end
+
+
+def test_who_is_a_neighbour_goes_by_what_the_kernel_says_of_it() -> None:
+    me = os.geteuid()
+    assert nearby.neighbour(Ended(7, me)) == 7
+    assert nearby.neighbour(Ended(7, me + 1)) is None
+    assert nearby.neighbour(Ended(0, me)) is None, "a process that is not seen from here"
+    assert nearby.neighbour(Ended(7, me, socket.AF_INET)) is None
 
 
 def test_a_host_that_is_another_machine_is_not_looked_for_here() -> None:
