@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import load
 
 from paddle._engine.exchange import ParameterSpec
-from paddle._pserver.errors import PserverError
+from paddle._pserver.errors import NoValidCheckpoint, PserverError
 from paddle._pserver.options import ShardOptions, SnapshotOptions
 from paddle._pserver.shard.state import Facts
 from paddle._pserver.snapshots import offline, recovery
@@ -153,6 +153,17 @@ def test_what_is_not_what_it_declares_is_refused_or_harmless(good: Path, tmp_pat
     made = {path.name for path in tmp_path.iterdir()}
     assert made <= {"bad", *WORKS}
     assert sum(path.stat().st_size for path in tmp_path.rglob("*")) < MOST
+
+
+@pytest.mark.parametrize("key", ["values/w", "values/emb"])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_values_of_another_kind_are_refused_by_name_whatever_is_made_of_them(
+    good: Path, tmp_path: Path, key: str, kind: type
+) -> None:
+    harmed(good, tmp_path / "bad", has(key, lambda array: array.astype(kind)))
+    for work in ("tar", "persistables", "combined", "reshard"):
+        with pytest.raises(NoValidCheckpoint, match=f"declare '{key.removeprefix('values/')}' of shape"):
+            WORKS[work](tmp_path / "bad", tmp_path / work)
 
 
 def test_what_was_not_harmed_is_taken(good: Path, tmp_path: Path) -> None:
