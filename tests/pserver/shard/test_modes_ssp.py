@@ -45,6 +45,21 @@ def test_a_trainer_that_comes_late_counts_as_the_slowest_of_the_others() -> None
     assert talk.told(0) == Answer(6)
 
 
+def test_a_process_in_the_place_of_one_that_was_held_waits_for_nobody() -> None:
+    """It has asked nothing here yet: who waits for the end of the pass waits for it too, however far it has
+    come at other shards."""
+    talk = Talk(3, update(mode=ssp(1))).start()
+    for trainer in (0, 1, 2, 0, 0):
+        talk.push(trainer, ONE)
+    assert talk.shard.clocks.paces == [3, 1, 1]
+    talk.end_pass(2)
+    assert talk.shard.barrier.missing(talk.shard.roster) == [1], "for whom trainer 0 is held"
+    talk.lose(0)
+    talk.hello(0, "another process", Mark(2, 0, 3))
+    assert talk.shard.clocks.paces == [3, 1, 1]
+    assert talk.shard.barrier.missing(talk.shard.roster) == [0, 1]
+
+
 # Restored shards.
 
 
