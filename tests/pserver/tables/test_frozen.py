@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from paddle._engine.entry import Entry
 from paddle._engine.exchange import AverageSpec, ParameterSpec
+from paddle._engine.rows import TableRows
 from paddle._engine.rules import RULES
 from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.tables.cut_room import CutRoom
@@ -34,6 +35,7 @@ EVENTS = st.lists(
     st.one_of(
         st.tuples(st.just("push"), IDS),
         st.tuples(st.just("pull"), IDS),
+        st.tuples(st.just("take"), IDS),
         st.tuples(st.just("many"), st.integers(1, 300)),
         st.tuples(st.just("day"), st.integers(1, 2)),
         st.tuples(st.just("all"), st.just(0)),
@@ -85,6 +87,9 @@ class Course:
                 ids = self._ids(how if what == "push" else list(range(self.next_id, self.next_id + how)))
                 self.next_id += how if what == "many" else 0
                 self.table.apply([Rows(ids, normal(self.step, len(ids)))], None, RATE, self.step)
+            case "take" if isinstance(self.table, HashTable):
+                ids = np.unique(int64(how))
+                self.table.take(TableRows(ids, normal(len(ids), len(ids)), {}))
             case "pull":
                 self.table.gather(self._ids(how))
             case "day" if isinstance(self.table, HashTable):
@@ -148,6 +153,11 @@ def test_a_packed_table_is_read_as_it_was(name: str, events: Any, l2_rate: float
     of = PackedTable(RowRange(parameter, 0, 1, HEIGHT), update(name, l2_rate=l2_rate, average=average))
     of.values[:] = normal(7, HEIGHT)
     run(of, events)
+
+
+@pytest.mark.parametrize("name", ["sgd", "adam"])
+def test_rows_that_are_given_other_values_meanwhile_are_read_as_they_were(name: str) -> None:
+    run(table(how=update(name)), [("many", 30), ("push", [1, 2]), ("take", [2, 3, 40, -1]), ("push", [3])])
 
 
 def test_rows_are_kept_aside_once_and_others_not_at_all() -> None:

@@ -140,6 +140,26 @@ def test_trainers_that_wait_for_nobody_see_the_same_rows_bit_for_bit(
         job.close()
 
 
+@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("name", ["geo", "average", "elastic_average"])
+def test_so_do_two_whose_rows_the_other_changes_while_they_are_idle(
+    start_pservers: Start, name: Any, rule: str
+) -> None:
+    """The same by one course that has all of it, whatever chance brings."""
+    mode = ModeSpec(name=name, k_steps=2, is_async=name != "geo", delta_add_rate=0.5)
+    pservers = [start_pservers(ports_num_for_sparse=1, num_gradient_servers=2) for _ in range(2)]
+    jobs = [Job(*of) for of in zip(pservers, [mode] * 2, (OPEN_MODEL, PACKED_MODEL), [rule] * 2, strict=True)]
+    steps: list[tuple[int, Step]] = [
+        *[(0, (3, [0, 1])), (0, (-2, [1])), (1, (5, [0])), (1, (1, [2])), (0, (1, [3])), (0, (2, [3]))],
+        *[(1, (4, [0, 3])), (1, (-3, [0])), (0, (2, [0])), (0, (0, [1, 2])), (1, (1, [0, 1, 2, 3]))],
+    ]
+    for id, step in steps:
+        opened, packed = (job.do(id, step) for job in jobs)
+        assert [one.tobytes() for one in opened] == [other.tobytes() for other in packed], step
+    for job in jobs:
+        job.close()
+
+
 @given(mode=IN_STEP, rule=st.sampled_from(sorted(RULES)), events=st.lists(STEPS, max_size=8))
 @settings(one_fixture_for_all, max_examples=15)
 def test_so_does_one_that_meets_in_step(
