@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +61,25 @@ def test_what_is_renamed_was_flushed_before_and_its_name_is_after(
         *("flush 000001.safetensors.new", "rename 000001.safetensors.new", "flush kept"),
         *("flush 000001.json.new", "rename 000001.json.new", "flush kept"),
     ]
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_disk_that_is_full_is_told_with_the_file_that_it_has_no_room_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def parts() -> Iterator[memoryview]:
+        if call == "write":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        yield memoryview(b"a")
+
+    def fsync(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder = Folder(tmp_path / "kept")
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path}/kept/000001.safetensors'"):
+        folder.write("000001.safetensors", parts())
+        folder.flush("000001.safetensors")
 
 
 def is_same(one: State | None, other: State) -> bool:

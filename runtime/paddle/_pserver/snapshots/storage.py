@@ -8,10 +8,11 @@ Guarantee of :class:`Folder`: one process at a time has it, until that process e
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import mmap
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -135,7 +136,7 @@ class Folder(FolderToRead):
 
     def write(self, name: str, parts: Iterable[memoryview]) -> None:
         """See Storage."""
-        with (self._path / name).open("wb") as file:
+        with _named(self._path / name), (self._path / name).open("wb") as file:
             for part in parts:
                 file.write(part)
 
@@ -160,6 +161,18 @@ def flush(path: Path) -> None:
     """Have a file, or the names in a folder, last. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        with _named(path):
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What a disk refuses names no file by itself: not what is written to one that is open."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
