@@ -74,7 +74,7 @@ PSERVER = (
         f"{EXCHANGE} _pserver.protocol.placement _pserver.tables.{{gradient, slots}}",
         "numpy",
     ),
-    Row("_pserver.tables.table_room", "_pserver.errors"),
+    Row("_pserver.tables.table_room", "_pserver.{errors, options}"),
     Row("_pserver.tables.streamed", theirs="numpy"),
     Row("_pserver.tables.scratch", "_engine.memory", "numpy"),
     Row(

@@ -28,6 +28,14 @@ def of_mib(flag: int) -> int | None:
     return None if flag < 0 else flag << 20
 
 
+def in_mib(size_bytes: int, *, up: bool = False) -> str:
+    """For people, to a tenth: what there is rounded down, what is needed rounded ``up``, so that they differ
+    where one does not do for the other."""
+    tenths = 10 * size_bytes
+    whole, tenth = divmod(-(-tenths >> 20) if up else tenths >> 20, 10)
+    return f"{whole}.{tenth} MiB" if tenth else f"{whole} MiB"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotOptions:
     """Where a shard's snapshots lie, how many, and when they are written: at every version that ``period``

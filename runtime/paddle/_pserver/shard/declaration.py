@@ -134,9 +134,10 @@ def check_size(
         advice = ", or bound what gradients take (--gradient_memory=0)" if fits else ""
         what = f"{gradients} of the gradients" if gradients < trainers else "the gradients"
         raise TooManyParameters(
-            f"this shard's part of the model needs {need >> 20} MiB, with optimizer state and {what} of "
-            f"{trainers} trainers, and may have {limit_bytes >> 20} MiB: use more pservers, or give this one "
-            f"more (--memory_limit){advice}"
+            f"this shard's part of the model needs {options.in_mib(need, up=True)}, with optimizer state and "
+            f"{what} of {trainers} trainers and 1 MiB for each connection, and may have "
+            f"{options.in_mib(limit_bytes)}, its part of --memory_limit (MiB for all shards of a pserver and "
+            f"their snapshots): use more pservers, or give this one more (--memory_limit){advice}"
         )
     return need
 

@@ -7,6 +7,7 @@ error that names the table.
 from __future__ import annotations
 
 from paddle._pserver.errors import TableFull
+from paddle._pserver.options import in_mib
 
 
 class TableRoom:
@@ -27,8 +28,8 @@ class TableRoom:
         others = sum(taken for other, taken in self._taken.items() if other != place)
         if others + size_bytes > self.limit_bytes and size_bytes > self._taken.get(place, 0):
             raise TableFull(
-                f"table {table!r} would need {size_bytes >> 20} MiB on this shard {what}; open tables have "
-                f"{others >> 20} MiB besides, and all of them may have {self.limit_bytes >> 20} MiB: use "
+                f"table {table!r} would need {in_mib(size_bytes, up=True)} on this shard {what}; open tables "
+                f"have {in_mib(others)} besides, and all of them may have {in_mib(self.limit_bytes)}: use "
                 "more pservers (`paddle reshard` cuts snapshots for them); where trainers send gradients the "
                 "table may also forget rows (shrink), or let fewer ids in (its entry policy)"
             )
