@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import socket
 import subprocess
@@ -89,6 +90,23 @@ def test_its_command_line_is_shown_short_and_in_one_line(holders: Holders, argum
     assert len(text) < 300
     assert sys.executable in text
     assert text.endswith("): stop it, or choose another port")
+
+
+def test_a_connection_that_has_the_port_is_told_as_what_it_is() -> None:
+    """As of a client that the system has given it; nobody listens there."""
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as client:
+        client.connect(server.getsockname())
+        port = client.getsockname()[1]
+        with pytest.raises(PortInUse) as caught:
+            listen("127.0.0.1", port).close()
+    assert f"in use by a connection of process {os.getpid()} (" in str(caught.value)
+
+
+def test_what_has_the_port_and_is_not_seen_is_not_said_to_be_anothers() -> None:
+    with socket.socket() as bound:  # and neither listens nor is connected
+        bound.bind(("127.0.0.1", 0))
+        with pytest.raises(PortInUse, match="by a connection that is not over yet, or a process that does"):
+            listen("127.0.0.1", bound.getsockname()[1]).close()
 
 
 @pytest.mark.parametrize("address", ["192.0.2.77", "nowhere.invalid", "a..b", "x" * 70])

@@ -50,15 +50,25 @@ def _refusal(address: str, port: int, error: Exception) -> PserverError:
 
 
 def holder(address: str, port: int) -> str:
-    """Who listens on ``address:port`` of this machine, for people."""
-    sockets = {f"socket:[{inode}]" for inode in _listening_inodes(address, port)}
+    """Who keeps others from ``address:port`` of this machine, for people: who listens there, else whose
+    connection it is, as of a client that the system has given that port."""
+    if listening := _inodes(address, port, listens=True):
+        return _process(listening) or "a process that this user may not look into"
+    if (process := _process(_inodes(address, port, listens=False))) is not None:
+        return f"a connection of {process}, which does not listen there"
+    return "a connection that is not over yet, or a process that does not listen there"
+
+
+def _process(inodes: list[str]) -> str | None:
+    """Who has one of these sockets, as far as this user may look."""
+    sockets = {f"socket:[{inode}]" for inode in inodes}
     for process in Path("/proc").glob("[0-9]*"):
         if sockets & _open_files(process):
             return f"process {process.name} ({_command(process)})"
-    return "a process that this user may not look into"
+    return None
 
 
-def _listening_inodes(address: str, port: int) -> list[str]:
+def _inodes(address: str, port: int, *, listens: bool) -> list[str]:
     """Sockets that keep others from ``address:port``: on this very address, or either side on all."""
     found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)
     wanted = {ip_address(str(place[0])) for *_, place in found}
@@ -68,7 +78,7 @@ def _listening_inodes(address: str, port: int) -> list[str]:
     for line in (line for table in tables for line in table.read_text().splitlines()[1:]):
         fields = line.split()
         where, _, number = fields[1].rpartition(":")
-        if fields[3] == _LISTENING and int(number, 16) == port:
+        if (fields[3] == _LISTENING) == listens and int(number, 16) == port:
             ip = _ip(where)
             if takes_all or ip.is_unspecified or ip in wanted:
                 inodes.append(fields[9])
