@@ -55,3 +55,12 @@ def test_what_is_said_to_all_each_hears_and_one_that_is_started_again_hears_it_a
     with os.fdopen(heard) as lines:
         told = sorted(lines)
     assert told == ["a shard: trainer-1 is gone\n"] * 2 + ["another: trainer-1 is gone\n"]
+
+
+def test_that_it_ends_is_said_once_however_often_it_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    """As where a shell, or whoever started it, passes on what all of them have got."""
+    children = Children()
+    for numbers in ([signal.SIGTERM, signal.SIGTERM], [signal.SIGCHLD, signal.SIGINT]):
+        children._obey(bytes(numbers))
+    assert caplog.text.count("ends its pservers") == 1
+    assert children._status == 128 + signal.SIGTERM

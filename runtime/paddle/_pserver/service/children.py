@@ -146,7 +146,7 @@ class Children:
 
     def _obey(self, numbers: bytes) -> None:
         for number in numbers:
-            if number in _ENDING:
+            if number in _ENDING and self._status is None:  # once, however many come
                 self._end(128 + number)
                 _say(logging.WARNING, "%s: ends its pservers", signal.Signals(number).name)
 
