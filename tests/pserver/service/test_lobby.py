@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import http.client
 import logging
 import socket
+import struct
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -58,6 +61,12 @@ def all_of(connection: socket.socket) -> bytes:
     except ConnectionResetError:  # what was sent is not all read on the other side
         pass
     return heard
+
+
+def reset(connection: socket.socket) -> None:
+    """Close it so that the other side is told at once."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("2i", 1, 0))
+    connection.close()
 
 
 def callers(pservers: Pservers) -> int:
@@ -178,6 +187,45 @@ def test_nothing_of_it_is_left_when_it_closes_not_even_of_one_that_has_just_come
             socket.create_connection(place, PATIENCE_S)
 
     asyncio.run(run())
+
+
+def test_one_that_is_gone_when_it_is_answered_is_one_line_of_the_log(
+    start_pservers: Start,
+    opened: Callable[..., socket.socket],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    came, gone, look = threading.Event(), threading.Event(), lobby._first_byte
+
+    async def late(sock: socket.socket) -> bytes:
+        first = await look(sock)
+        came.set()
+        await asyncio.to_thread(gone.wait, PATIENCE_S)
+        return first
+
+    monkeypatch.setattr(lobby, "_first_byte", late)
+    pservers = start_pservers()
+    connection = opened(pservers)
+    connection.sendall(lobby.FIRST_BYTE)
+    assert came.wait(PATIENCE_S)
+    reset(connection)
+    gone.set()
+    until(lambda: callers(pservers) == 0, "the lobby to have 0")
+    told = [line for line in caplog.messages if "turned away" in line]
+    assert [line.partition("127.0.0.1: ")[2] for line in told] == ["it speaks TLS, and this pserver does not"]
+
+
+def test_one_that_breaks_off_is_told_by_what_it_did(
+    start_pservers: Start, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(sock: socket.socket) -> bytes:
+        raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+
+    monkeypatch.setattr(lobby, "_first_byte", broken)
+    pservers = start_pservers()
+    with socket.create_connection(("127.0.0.1", pservers.port)) as connection:
+        assert is_closed(connection)
+    assert "turned away a connection from 127.0.0.1: it broke off (Connection reset by peer)" in caplog.text
 
 
 def test_who_comes_and_goes_is_no_news(

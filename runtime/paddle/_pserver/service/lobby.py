@@ -146,8 +146,7 @@ class Lobby:
                 if caller.is_here:
                     caller.end()
         except (OSError, TimeoutError) as error:
-            why = f"TLS: {error.reason or error}" if isinstance(error, ssl.SSLError) else str(error)
-            self._refusals.tell(caller.host, why or "it was silent")
+            self._refusals.tell(caller.host, _why(error))
 
     def _over(self, number: int, caller: _Caller, task: asyncio.Task[None]) -> None:
         """Its time is over, also where that was cancelled before it began."""
@@ -177,13 +176,22 @@ class Lobby:
     async def _answer(self, sock: socket.socket, text: bytes) -> None:
         """Say it, and hear the other side out: who closes with bytes unread takes back what it said."""
         loop = asyncio.get_running_loop()
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(OSError):  # it is silent, or gone: the log has heard of it
             async with asyncio.timeout(FIRST_S):
                 await loop.sock_sendall(sock, text)
                 sock.shutdown(socket.SHUT_WR)
                 heard = 0
                 while (data := await loop.sock_recv(sock, 4096)) and heard < 1 << 16:
                     heard += len(data)
+
+
+def _why(error: OSError | TimeoutError) -> str:
+    """Why somebody was turned away, for people."""
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {error.reason or error}"
+    if error.strerror:
+        return f"it broke off ({error.strerror})"
+    return str(error) or "it was silent"
 
 
 async def _first_byte(sock: socket.socket) -> bytes:
