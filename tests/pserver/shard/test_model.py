@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from paddle._engine.exchange import ParameterSpec, RuleSpec, ScheduleSpec, UpdateSpec
+from paddle._pserver.options import in_mib
 from paddle._pserver.protocol.messages import (
     Answer,
     Declare,
@@ -64,6 +65,29 @@ def test_a_model_that_does_not_fit_into_memory_is_refused_before_it_is_allocated
     assert talk.ask(0, Declare(big, talk.spec, 0, 1)) == [Fails("TooManyParameters", "use more pservers")]
     (told,) = [note for note in talk.notes if note.startswith("refuses trainer 0 at ")]
     assert "use more pservers" in told
+    assert "MiB, with optimizer state and the gradients of 1 trainers and 1 MiB for each connection" in told
+    assert "and may have 1 MiB, its part of --memory_limit (MiB for all shards of a pserver" in told
+
+
+def test_a_server_that_refuses_its_only_trainer_says_that_it_waits_for_another() -> None:
+    talk = Talk(2)
+    talk.hello(1)
+    talk.ask(1, Declare((MODEL[0], MODEL[0]), talk.spec, 0, 1))
+    (told,) = [note for note in talk.notes if note.startswith("refuses trainer 1 at host1")]
+    assert ", and waits for another in its place until it is stopped: parameter 'w' is declared" in told
+    talk.hello(0)
+    talk.hello(1)
+    talk.ask(1, Declare((MODEL[0], MODEL[0]), talk.spec, 0, 1))
+    assert talk.notes[-1].startswith("refuses trainer 1 at host1: "), "others wait for it, and not for ever"
+
+
+@pytest.mark.parametrize(
+    ("size", "up", "told"),
+    [(0, True, "0 MiB"), (1, True, "0.1 MiB"), ((1 << 20) - 1, False, "0.9 MiB"), (5 << 19, True, "2.5 MiB"),
+     (1 << 50, True, f"{1 << 30} MiB")],
+)  # fmt: skip
+def test_what_is_needed_is_never_told_as_what_there_is(size: int, up: bool, told: str) -> None:
+    assert in_mib(size, up=up) == told
 
 
 def test_a_trainer_that_leaves_before_it_did_anything_can_come_again() -> None:

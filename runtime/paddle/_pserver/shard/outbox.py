@@ -15,7 +15,7 @@ import numpy as np
 from paddle._pserver.protocol.messages import Reply, Waiting
 from paddle._pserver.shard.barrier import Barrier
 from paddle._pserver.shard.effects import Close, Drop, Effect, Note, Send
-from paddle._pserver.shard.roster import Roster
+from paddle._pserver.shard.roster import Roster, Standing
 
 
 class Outbox:
@@ -38,7 +38,9 @@ class Outbox:
         """A trainer that was let in is sent away with its model."""
         trainer = self._roster.of(session)
         if trainer is not None:
-            self.note(f"refuses trainer {trainer.id} at {trainer.peer}: {error}", logging.WARNING)
+            others = self._roster.ids(Standing.JOINED, Standing.GONE, Standing.LOST) != [trainer.id]
+            then = "" if others else ", and waits for another in its place until it is stopped"
+            self.note(f"refuses trainer {trainer.id} at {trainer.peer}{then}: {error}", logging.WARNING)
 
     def send(self, session: int, message: Reply, body: tuple[np.ndarray, ...] = ()) -> None:
         """Say something on a connection, whoever is there."""
