@@ -3,9 +3,12 @@ guarantee: tests/pserver/oracle."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
+import pytest
 
 from paddle._engine.exchange import ModeSpec, StepReport
 from paddle._engine.rows import SparseRows
@@ -45,6 +48,39 @@ def test_merged_gradients_train_through_pservers_as_their_sum(start_pservers: St
     for name, array in expected.items():
         np.testing.assert_array_equal(ours[name], array)
     exchange.close()
+
+
+@pytest.mark.parametrize("merge", ["sum", "mean"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda exchange: exchange.fetch(),
+        lambda exchange: exchange.end_pass(0),
+        lambda exchange: exchange.export("t"),
+        lambda exchange: exchange.rows_of("t"),
+        lambda exchange: exchange.remembered("w", "momentum"),
+        lambda exchange: exchange.averages(),
+    ],
+    ids=["fetch", "end_pass", "export", "rows_of", "remembered", "averages"],
+)
+def test_each_gradient_is_in_one_push_also_where_somebody_asks_before_all_are_there(
+    ask: Callable[[Merging], object], merge: Any
+) -> None:
+    recorder, inner = Recorder(), MagicMock()
+    recorder.start(MODEL, update(), values_of(MODEL, 0))
+    inner.step, inner.room.return_value = recorder.step, {}
+    exchange = Merging(inner, ModeSpec(name="half_async", max_merge_var_num=4, merge=merge))
+    for value, row in ((1, 0), (2, 1), (4, 1), (8, 2), (16, 4), (32, 4)):
+        rows = SparseRows(np.array([row, row]), np.full((2, 2), value / 2, np.float32), 5)
+        exchange.step({"w": np.full(4, value, np.float32), "t": rows}, samples=value)
+    ask(exchange)
+    four, two = (4, 2) if merge == "mean" else (1, 1)
+    assert recorder.pushed == [
+        (15 / four, [1 / four, 6 / four, 8 / four, 0.0, 0.0], 15),
+        (48 / two, [0.0, 0.0, 0.0, 0.0, 48 / two], 48),
+    ]
+    ask(exchange)
+    assert len(recorder.pushed) == 2, "nothing is pending"
 
 
 def test_who_leaves_in_order_pushes_what_is_pending_and_who_failed_does_not() -> None:
