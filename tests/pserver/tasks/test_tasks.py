@@ -57,6 +57,17 @@ def test_two_trainers_get_every_task_once_in_every_pass() -> None:
     assert queue.counts() == {"pass": 3, "todo": 5, "pending": 0, "done": 0, "failed": 0}
 
 
+def test_what_is_given_back_is_a_change_that_lasts() -> None:
+    """Else a master that is started again waits for a client that has left in order."""
+    queue = queue_of(2)
+    Asker(queue, "a").get()
+    before = queue.revision
+    queue.give_back("b")
+    assert queue.revision == before, "it had none"
+    queue.give_back("a")
+    assert queue.revision > before
+
+
 def test_a_task_says_where_its_chunks_are() -> None:
     assert Asker(queue_of(1), "a").get().chunks == (Place("data", 0),)
 
