@@ -9,10 +9,13 @@ import pytest
 from paddle._engine.exchange import ModeSpec
 from paddle._pserver.service import metrics
 from paddle._pserver.service.meter import Meter
-from paddle._pserver.service.report import report
+from paddle._pserver.service.report import Door, report
 from paddle._pserver.service.status import status
+from paddle._pserver.trust.auth import REASONS
 
 from ..talk import ONE, Talk, update
+
+OPEN = Door()
 
 
 def staleness(talk: Talk) -> list[int]:
@@ -50,10 +53,12 @@ def test_nobody_is_behind_who_has_ended_the_pass() -> None:
     assert staleness(talk) == [0, 0, 1], "the furthest that is in the pass"
 
 
-def samples(talk: Talk, name: str) -> dict[str, float]:
+def samples(talk: Talk, name: str, door: Door = OPEN) -> dict[str, float]:
     """Of a metric, by its labels."""
     now = talk.now
-    told = report(talk.shard, Meter(), name="", damaged_frames=0, since=0.0, now=now, shard_now=now)
+    told = report(
+        talk.shard, Meter(), name="", damaged_frames=0, since=0.0, now=now, shard_now=now, door=door
+    )
     text = metrics.text(told)
     lines = [line.removeprefix(f"paddle_pserver_{name}") for line in text.splitlines()]
     return {line.split()[0]: float(line.split()[1]) for line in lines if line.startswith("{")}
@@ -72,6 +77,40 @@ def test_metrics_count_trainers_wherever_they_stand() -> None:
         talk.lose(trainer)
     states = {"expected": 1, "joined": 1, "gone": 1, "lost": 2}
     assert samples(talk, "trainers") == {f'{{state="{name}"}}': n for name, n in states.items()}
+
+
+def test_metrics_say_the_state_of_a_shard_from_its_beginning_to_its_end() -> None:
+    talk = Talk(1)
+
+    def state() -> list[str]:
+        told = samples(talk, "state")
+        assert len(told) == 4
+        return [labels for labels, is_it in told.items() if is_it]
+
+    assert state() == ['{state="waiting"}']
+    talk.start()
+    assert state() == ['{state="ready"}']
+    talk._take(talk.shard.stop("it is enough", now=talk.now))
+    assert state() == ['{state="broken"}'], "the trainer is told, and still here"
+    talk.goodbye(0)
+    assert state() == ['{state="over"}']
+
+
+def test_metrics_say_whose_gradients_were_discarded_and_why_somebody_was_denied() -> None:
+    talk = Talk(2).start()
+    talk.shard.clocks.pushes[:], talk.shard.clocks.dropped[:] = [7, 5], [0, 3]
+    assert samples(talk, "trainer_drops_total") == {'{trainer="0"}': 0, '{trainer="1"}': 3}
+    assert samples(talk, "trainer_pushes_total") == {'{trainer="0"}': 7, '{trainer="1"}': 5}
+    door = Door(locked=True, denied={reason: place for place, reason in enumerate(REASONS, 1)})
+    told = {f'{{reason="{reason}"}}': place for place, reason in enumerate(REASONS, 1)}
+    assert samples(talk, "denied_total", door) == told
+
+
+def test_of_a_trainer_that_has_not_come_nobody_knows_when_it_was_heard() -> None:
+    talk = Talk(2)
+    talk.hello(0)
+    talk.now += 3
+    assert [one.heard_s_ago for one in status(talk.shard, talk.now).trainers] == [3.0, None]
 
 
 @pytest.mark.parametrize("mode", ["async", "ssp", "geo"])
