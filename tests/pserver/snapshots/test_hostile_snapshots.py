@@ -155,14 +155,25 @@ def test_what_is_not_what_it_declares_is_refused_or_harmless(good: Path, tmp_pat
     assert sum(path.stat().st_size for path in tmp_path.rglob("*")) < MOST
 
 
-@pytest.mark.parametrize("key", ["values/w", "values/emb"])
-@pytest.mark.parametrize("kind", [np.int64, np.float64])
-def test_values_of_another_kind_are_refused_by_name_whatever_is_made_of_them(
-    good: Path, tmp_path: Path, key: str, kind: type
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("w", lambda array: array.astype(np.int64)),
+        ("w", lambda array: array.astype(np.float64)),
+        ("w", lambda array: array[:-1]),
+        ("emb", lambda array: array.astype(np.int64)),
+        ("emb", lambda array: array.astype(np.float64)),
+        ("emb", lambda array: array[:-1]),
+        ("emb", lambda array: array[:, :-1]),
+        ("emb", lambda array: array.reshape(-1)),
+    ],
+)
+def test_values_of_another_kind_or_number_are_refused_by_name_whatever_is_made_of_them(
+    good: Path, tmp_path: Path, name: str, change: Callable[[np.ndarray], np.ndarray]
 ) -> None:
-    harmed(good, tmp_path / "bad", has(key, lambda array: array.astype(kind)))
+    harmed(good, tmp_path / "bad", has(f"values/{name}", change))
     for work in ("tar", "persistables", "combined", "reshard"):
-        with pytest.raises(NoValidCheckpoint, match=f"declare '{key.removeprefix('values/')}' of shape"):
+        with pytest.raises(NoValidCheckpoint, match=f"declare '{name}' of shape"):
             WORKS[work](tmp_path / "bad", tmp_path / work)
 
 
