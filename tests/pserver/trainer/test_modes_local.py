@@ -142,6 +142,19 @@ def test_a_fetch_makes_nobody_wait_and_shows_what_all_shared_last(start_pservers
         each.close()
 
 
+@pytest.mark.parametrize("name", ["geo", "average", "elastic_average"])
+def test_where_nobody_waits_a_fetch_pushes_what_is_not_pushed_yet(start_pservers: Start, name: Any) -> None:
+    pservers = start_pservers(ports_num_for_sparse=1)
+    mode = ModeSpec(name=name, k_steps=9, is_async=name != "geo")
+    ((exchange, arrays),) = joined(pservers, mode)
+    exchange.step(gradient((3, [1])), samples=7)
+    before = {name: array.copy() for name, array in arrays.items()}
+    exchange.fetch()
+    close(arrays, before)  # of one trainer all that it moved is the center's
+    assert [hub.shard.clocks.samples for hub in pservers.hubs] == [7, 7]
+    exchange.close()
+
+
 @pytest.mark.parametrize("mode", [ModeSpec(name="geo"), ModeSpec(name="ssp", staleness=3)], ids=str)
 def test_a_new_process_joins_a_running_job_with_the_parameters_as_they_are(
     start_pservers: Start, mode: ModeSpec
