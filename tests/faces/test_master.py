@@ -90,6 +90,18 @@ def test_a_failure_is_minus_1_is_logged_and_kept(fake, caplog):
     assert caplog.text.count("the master at h:8080 did not answer") == 2
 
 
+def test_a_pass_that_failed_for_one_thread_has_not_ended_for_the_next(fake, caplog):
+    fake.passes, fake.problem = ([b"a"],), MasterUnreachable("the master at h:8080 did not answer")
+    client = paddle.master.client("h:8080", 5)
+    client.paddle_start_get_records(0)
+    assert [client.next_record() for _ in range(3)] == [(b"a", 0), (None, -1), (None, -1)]
+    assert client.error is fake.problem
+    assert caplog.text.count("did not answer") == 1
+    fake.problem = None
+    client.paddle_start_get_records(0)
+    assert [client.next_record() for _ in range(2)] == [(b"a", 0), (None, -2)]
+
+
 def test_who_saves_the_model_is_1_and_the_others_are_0(fake):
     client = paddle.master.client("h:8080", 5)
     assert [client.request_save_model(trainer, 1500) for trainer in (0, "0", 1)] == [1, 1, 0]

@@ -45,6 +45,7 @@ class client:  # noqa: N801 - Paddle's spelling
         self._wait_for_pending = wait_for_pending
         self._records: Iterator[bytes] = iter(())
         self._turn = threading.Lock()  # of the thread that takes a record
+        self._failure: MasterError | None = None  # that ended the pass for all threads
         self.error: MasterError | None = None
         """Why the last call gave -1."""
 
@@ -59,22 +60,26 @@ class client:  # noqa: N801 - Paddle's spelling
 
     def paddle_start_get_records(self, pass_id: int) -> None:
         """Begin a pass; the first is 0. Of a pass that is over for all, no record comes."""
-        self._records = self._master.records(pass_id, self._wait_for_pending, learned)
+        self._records, self._failure = self._master.records(pass_id, self._wait_for_pending, learned), None
 
     def next_record(self) -> tuple[bytes | None, int]:
         """Wait for the next record; gives it and 0. Several threads may take records.
 
-        At the end of the pass (None, -2); where something failed (None, -1), is logged and stands in
-        ``error``. What cannot be read of the data set is left out, and the master logs it.
+        At the end of the pass (None, -2). Where something failed (None, -1), also for whoever asks after that
+        in the same pass; it is logged and stands in ``error``. What cannot be read of the data set is left
+        out, and the master logs it.
         """
-        try:
-            with self._turn:
+        with self._turn:
+            try:
                 for record in self._records:
                     return record, _OK
-        except MasterError as error:
-            self._fail(error)
+            except MasterError as error:
+                self._failure = error
+                _log.error("%s", error)
+            if self._failure is None:
+                return None, _PASS_ENDS
+            self.error = self._failure
             return None, _FAILED
-        return None, _PASS_ENDS
 
     def request_save_model(self, trainer_id: str | int, block_ms: float) -> int:
         """Ask whether this trainer is to save the model: 1 yes, 0 another does, -1 something failed.
@@ -84,14 +89,11 @@ class client:  # noqa: N801 - Paddle's spelling
         try:
             return int(self._master.request_save_model(str(trainer_id), block_ms / 1000))
         except MasterError as error:
-            self._fail(error)
+            self.error = error
+            _log.error("%s", error)
             return _FAILED
 
     def release(self) -> None:
         """Give back the task that was not read whole, and close the connection."""
-        self._records = iter(())
+        self._records, self._failure = iter(()), None
         self._master.release()
-
-    def _fail(self, error: MasterError) -> None:
-        self.error = error
-        _log.error("%s", error)
