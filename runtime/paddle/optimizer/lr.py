@@ -251,16 +251,18 @@ class MultiplicativeDecay(LRScheduler):
         self, learning_rate: float, lr_lambda: Factor, last_epoch: int = -1, verbose: bool = False
     ) -> None:
         self.lr_lambda = _function("MultiplicativeDecay", lr_lambda)
-        self._known = 0, 1.0, 1.0  # of an epoch: where it began, and its rate
+        self._known: tuple[int, float, Factor, float] = 0, 1.0, lr_lambda, 1.0
+        """An epoch, the rate and the factors by which it was computed, and its rate."""
         super().__init__(learning_rate, last_epoch, verbose)
 
     def get_lr(self) -> float:
         """The rate at ``last_epoch``."""
-        epoch, began, rate = self._known
-        if self.last_epoch < epoch or began != self.base_lr:
+        epoch, *made_of, rate = self._known
+        if self.last_epoch < epoch or made_of != [self.base_lr, self.lr_lambda]:
             epoch, rate = 0, self.base_lr
-        rate = math.prod((self.lr_lambda(each) for each in range(epoch + 1, self.last_epoch + 1)), start=rate)
-        self._known = max(self.last_epoch, 0), self.base_lr, rate
+        for each in range(epoch + 1, self.last_epoch + 1):
+            rate *= float(self.lr_lambda(each))  # of numpy's float32, too
+        self._known = max(self.last_epoch, 0), self.base_lr, self.lr_lambda, rate
         return rate
 
 

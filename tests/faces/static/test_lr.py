@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from paddle.optimizer import lr
@@ -72,6 +73,15 @@ def test_a_product_asks_for_each_factor_once_however_many_steps_there_were():
     scheduler.base_lr = 1.0
     scheduler.step(3)
     assert scheduler.last_lr == pytest.approx(2 * rates[3], rel=1e-12)
+
+
+def test_a_product_is_of_the_factors_that_it_has_now_in_double_precision():
+    scheduler = lr.MultiplicativeDecay(0.5, lambda epoch: np.float32(0.9))
+    factor = float(np.float32(0.9))
+    assert walked(scheduler, 3)[2] == 0.5 * factor * factor
+    scheduler.lr_lambda = lambda epoch: 0.25
+    scheduler.step()
+    assert scheduler.last_lr == 0.5 * 0.25**4
 
 
 def test_cycles_that_are_halved_go_on_when_nothing_is_left_of_them():
