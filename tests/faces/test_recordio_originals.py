@@ -83,6 +83,8 @@ def test_a_snappy_stream_of_fluid_that_is_not_whole_is_refused() -> None:
                 snappy.decode_stream(stream[:end], 100)
     with pytest.raises(CorruptChunk, match="unpacks to 5 bytes"):
         snappy.decode_stream(stream, 7)
+    with pytest.raises(CorruptChunk, match="more than 2 bytes"):
+        snappy.decode_stream(stream, 2)
 
 
 @given(st.binary(max_size=60))

@@ -41,6 +41,8 @@ def decode_stream(stream: bytes, limit: int) -> bytes:
     unpacked = bytearray()
     for is_packed, block in blocks:
         unpacked += decode_block(block, limit - len(unpacked)) if is_packed else block
+        if len(unpacked) > limit:
+            raise CorruptChunk(f"snappy: the stream unpacks to more than {limit} bytes")
     return bytes(unpacked)
 
 
