@@ -238,6 +238,33 @@ def test_a_schedule_is_read_at_every_step():
         optimizer.set_lr(0.1)
 
 
+def test_a_program_computes_with_its_learning_rate_however_that_was_set():
+    """2.6.2 trains and fetches the same, where a number with an axis keeps it."""
+    x = paddle.static.data("x", [None, 3])
+    weight = paddle.ParamAttr(initializer=paddle.nn.initializer.Constant(0.5))
+    loss = paddle.mean(paddle.static.nn.fc(x, 1, weight_attr=weight) ** 2)
+    optimizer = paddle.optimizer.SGD(1 / 16)
+    optimizer.minimize(loss)
+    rate = optimizer._global_learning_rate()
+    read = [3 * rate, x + rate, paddle.reshape(rate, [1])]
+    assert [tuple(each.shape) for each in read] == [(), (-1, 3), (1,)]
+    executor = paddle.static.Executor()
+    executor.run(paddle.static.default_startup_program())
+    held = paddle.static.global_scope().find_var(rate.name).get_tensor()
+    out = 1.5
+    for value, given in [
+        (1 / 16, None),
+        (1 / 32, np.full(1, 1 / 32, np.float32)),
+        (1 / 64, np.array(1 / 64)),
+    ]:
+        if given is not None:
+            held.set(given, paddle.CPUPlace())
+        fetched = executor.run(feed={"x": np.ones((2, 3), "float32")}, fetch_list=[loss, *read])
+        assert [each.ravel()[0] for each in fetched] == [out**2, 3 * value, 1 + value, value]
+        out *= 1 - 8 * value
+    assert optimizer.get_lr() == 1 / 64
+
+
 class WideDeep(paddle.nn.Layer):
     """The network of the wide_and_deep example: one table for all slots, a wide part, a deep part."""
 

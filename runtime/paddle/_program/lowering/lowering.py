@@ -313,10 +313,12 @@ class Lowering:
             self._open = frozenset() if self.infers else frozenset(open_tables(self.block.program))
             self.counted = frozenset() if self.infers else frozenset(counted_tables(self.block.program))
         is_open = described.name in self._open
-        width = described.shape[-1] + (COUNTS if described.name in self.counted else 0)
+        shape = described.shape
+        if is_open:
+            shape = OPEN, shape[-1] + (COUNTS if described.name in self.counted else 0)
         return self.builder.parameter(
             described.name,
-            (OPEN, width) if is_open else described.shape,
+            shape,
             _never_drawn,
             is_static=True,
             sparse=is_open or described.name in self._sparse,

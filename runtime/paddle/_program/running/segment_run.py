@@ -245,11 +245,13 @@ class SegmentRun:
                 f"variable {name!r} has no value in this scope: run the startup program first, "
                 "exe.run(default_startup_program()), in the scope that this program is run in"
             )
-        dtype = np.dtype(self._program.main.variables[name].dtype)
-        if held.dtype != dtype or not held.flags.c_contiguous:
-            held = np.ascontiguousarray(held, dtype)
-            self._scope.adopt(name, held)
-        return held
+        wanted = self._program.main.variables[name]
+        array = np.asarray(held, wanted.dtype, order="C")
+        if array.size == 1 and {array.ndim, len(wanted.shape)} == {0, 1}:
+            array = array.reshape((1,) * len(wanted.shape))  # a learning rate, as people set it
+        if array is not held:
+            self._scope.adopt(name, array)
+        return array
 
 
 def but_for_ones(given: Shape, declared: Shape) -> list[int] | None:
