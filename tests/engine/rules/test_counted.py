@@ -73,6 +73,20 @@ def test_rows_are_counted_and_moved_as_the_originals_accessor_does(embed: str, e
     assert sorted(all_rows(made).ids) == sorted(expected.rows)
 
 
+@pytest.mark.parametrize("beta", [0.0, 0.3])
+def test_powers_of_adam_that_come_to_nothing_do_not_begin_the_row_again(beta: float) -> None:
+    told = {"beta1": beta, "beta2": beta, "rate": 0.01}
+    made = table({"kind": 3, "x_kind": 3, **told, **{f"x_{name}": value for name, value in told.items()}})
+    row = Accessor(("adam", told), ("adam", told), {}, lambda id: (np.zeros(1, np.float32), drawn))
+    pushed = np.array([[1, 0, 0.1, 0.2, -0.3, 0.4]], np.float32)
+    for step in range(150):
+        made.step({"t": SparseRows(IDS[:1], pushed, OPEN)}, 1)
+        if step == 0:
+            drawn = all_rows(made).values[0, 3:].copy()
+        row.push(0, 1, 0, pushed[0, 2:])
+    np.testing.assert_allclose(all_rows(made).values[0, 2:], row.pull(0, WIDTH), rtol=1e-4)
+
+
 def test_a_row_is_made_by_who_pushes_it_and_its_others_are_drawn_within_their_range_and_bounds() -> None:
     made = table(options("naive", "naive", threshold=2.0, x_reach=0.7))
     assert not made.lookup({"t": IDS}, training=True)["t"].any()

@@ -18,6 +18,7 @@ Array = np.ndarray
 
 KIND, RATE, FIRST_SUM, LEAST, MOST, BETA1, BETA2, EPSILON, NUMBERS = range(9)
 NAIVE, ADAGRAD, STD_ADAGRAD, ADAM = range(4)
+LEAST_POWER = 2.0**-126
 HELD, POWER, FIRST, SECOND = range(4)
 """Places in what is remembered of a row: whether its second part is there, the power of the first part's
 Adam, and where the parts begin, in values, too."""
@@ -54,20 +55,26 @@ def by_squares(
 
 
 @kernel
+def power(value: float) -> np.float32:
+    """As float32, and never nothing, as which it would say that there is none yet."""
+    return np.float32(max(value, LEAST_POWER))
+
+
+@kernel
 def by_moments(
-    row: Array, memory: Array, other: Array, slope: Array, begin: int, end: int, power: int, told: Array
+    row: Array, memory: Array, other: Array, slope: Array, begin: int, end: int, place: int, told: Array
 ) -> None:
     """Adam, by powers of the part's own steps."""
-    if other[power] == 0:
-        memory[power], other[power] = np.float32(told[BETA1]), np.float32(told[BETA2])
-    rate = told[RATE] * sqrt(1.0 - other[power]) / (1.0 - memory[power])
+    if other[place] == 0:
+        memory[place], other[place] = power(told[BETA1]), power(told[BETA2])
+    rate = told[RATE] * sqrt(1.0 - other[place]) / (1.0 - memory[place])
     for j in range(begin, end):
         each = float(slope[j])
         memory[j] = np.float32(told[BETA1] * memory[j] + (1.0 - told[BETA1]) * each)
         other[j] = np.float32(told[BETA2] * other[j] + (1.0 - told[BETA2]) * each * each)
         row[j] = bounded(row[j] - rate * (memory[j] / (sqrt(other[j]) + told[EPSILON])), told)
-    memory[power] = np.float32(memory[power] * told[BETA1])
-    other[power] = np.float32(other[power] * told[BETA2])
+    memory[place] = power(memory[place] * told[BETA1])
+    other[place] = power(other[place] * told[BETA2])
 
 
 @kernel
