@@ -46,9 +46,8 @@ class Taken:
         self._places = tuple(place for place, _ in forward)
         self._writes = tuple(dict.fromkeys(name for _, op in forward for name in op.output_arg_names))
         reads = (name for _, op in forward for name in reads_of(op))
-        self._reads = tuple(
-            dict.fromkeys((*reads, *self._writes))
-        )  # a branch that is not taken leaves what was
+        # What is written, too: a branch that is not taken leaves it as it was.
+        self._reads = tuple(dict.fromkeys((*reads, *self._writes)))
         self._ways: dict[object, SizedRun] = {}
 
     @property
