@@ -167,6 +167,46 @@ def test_servers_move_rows_by_the_tables_own_rule_and_another_job_goes_on(
         agree(scope, expected)
 
 
+def alone_trained(clip: Any, dirname: str) -> tuple[Any, Any]:
+    """Rows and a bias after a step of one process, which saves what looks up the rows."""
+    main, startup = fluid.Program(), fluid.Program()
+    startup.random_seed, executor = 3, fluid.Executor()
+    with fluid.unique_name.guard(), fluid.program_guard(main, startup), fluid.scope_guard(fluid.Scope()):
+        ids = layers.data("ids", [1], dtype="int64")
+        rows = contrib.layers.sparse_embedding(ids, [10, WIDTH], param_attr=fluid.ParamAttr(name="emb"))
+        bias = layers.create_parameter([WIDTH], "float32", name="bias", is_bias=True)
+        loss = layers.mean(layers.reduce_sum(layers.elementwise_add(rows, bias), dim=1))
+        made = optimizer.SGD(1.0, grad_clip=clip)
+        Fleet().init(is_collective=False).distributed_optimizer(made, strategy()).minimize(loss)
+        executor.run(startup)
+        for _ in range(2):  # the second one reads rows
+            executor.run(main, feed={"ids": np.array([[1]] * 30 + [[2]])})
+        fluid.io.save_inference_model(dirname, ["ids"], [rows], executor, main)
+        found = table_of(fluid.global_scope(), "emb").rows()
+        order = np.argsort(found.ids)
+        return found.values[order], fluid.global_scope().find_var("bias").get_tensor().array().copy()
+
+
+@pytest.mark.parametrize("clip", [fluid.clip.GradientClipByNorm, fluid.clip.GradientClipByGlobalNorm])
+def test_clips_of_the_optimizer_pass_over_a_table_that_has_a_rule(clip: Any, tmp_path: Path) -> None:
+    rows, bias = alone_trained(None, str(tmp_path))
+    assert rows[:, 0].tolist() == [60, 2]
+    clipped, own = alone_trained(clip(2.5), str(tmp_path))  # the slope of the bias is 2 long, counts are more
+    np.testing.assert_array_equal(clipped, rows)
+    np.testing.assert_array_equal(own, bias)
+    _, own = alone_trained(clip(1.0), str(tmp_path))
+    np.testing.assert_allclose(own, bias / 2, rtol=1e-6)
+
+
+def test_a_saved_model_has_rows_as_programs_see_them_and_no_counts(tmp_path: Path) -> None:
+    rows, _ = alone_trained(None, str(tmp_path))
+    executor = fluid.Executor()
+    with fluid.scope_guard(fluid.Scope()):
+        program, _, targets = fluid.io.load_inference_model(str(tmp_path), executor)
+        (found,) = executor.run(program, feed={"ids": np.array([[1], [2], [3]])}, fetch_list=targets)
+    np.testing.assert_allclose(found, [*rows[:, 2:], np.zeros(WIDTH)], rtol=1e-6)
+
+
 def strategy(**changed: Any) -> DistributedStrategy:
     made = DistributedStrategy()
     made.a_sync = True

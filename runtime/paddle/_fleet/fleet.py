@@ -38,6 +38,7 @@ from paddle._fleet.program_options import ProgramOptions
 from paddle._fleet.role_makers import PaddleCloudRoleMaker, RoleMakerBase
 from paddle._fleet.saving import warn_of_nobody_served, warn_of_nothing_loaded
 from paddle._fleet.strategy import DistributedStrategy
+from paddle._fleet.table_rules import TableRule
 from paddle._fleet.together import UtilBase
 from paddle._fleet.workers import Workers
 from paddle._program.description.counted_tables import count
@@ -181,7 +182,7 @@ class Fleet(Files):
         if strategy is not None:
             self._strategy = copy.deepcopy(strategy)
         self._optimizer = optimizer
-        return DistributedOptimizer(optimizer, self._strategy, self._placed)
+        return DistributedOptimizer(optimizer, self._strategy, self._placed, self._awaited)
 
     def minimize(self, loss: Any, *others: Any, **named: Any) -> Any:
         """That of the distributed optimizer."""
@@ -189,16 +190,23 @@ class Fleet(Files):
             raise TooEarly(
                 "fleet.minimize() needs fleet.distributed_optimizer(optimizer, strategy) before it"
             )
-        return DistributedOptimizer(self._optimizer, self._strategy, self._placed).minimize(
-            loss, *others, **named
-        )
+        made = DistributedOptimizer(self._optimizer, self._strategy, self._placed, self._awaited)
+        return made.minimize(loss, *others, **named)
+
+    def _awaited(self, program: Any) -> None:
+        """Clips of the optimizer pass over tables that have a rule of their own, to which counts go."""
+        if self._k_steps() > 0:
+            return
+        block = program.global_block()
+        for table in filter(block.has_var, self._table_rules()):
+            block.var(table).need_clip = False
 
     def _placed(self, program: Any, startup: Any) -> None:
         """Rule 2."""
         self._programs.append((program, startup))
         if not self.role_maker.place.is_distributed:
             self._check_strategy()
-            self._count(program, is_local=getattr(self._strategy, "a_sync_configs", {}).get("k_steps", 0) > 0)
+            self._count(program, is_local=self._k_steps() > 0)
             return
         mode = self._mode(program)
         if mode is not None:
@@ -222,7 +230,7 @@ class Fleet(Files):
 
     def _count(self, program: Any, *, is_local: bool) -> None:
         """Have tables be moved by rules of their own, where the strategy says such."""
-        for table, told in table_configs.rules(getattr(self._strategy, table_configs.FIELD, {})).items():
+        for table, told in self._table_rules().items():
             if is_local:
                 warnings.warn(
                     f"fleet: workers of GEO move rows of {table!r} by the program's optimizer, as those of "
@@ -231,6 +239,12 @@ class Fleet(Files):
                 )
             elif count(program, table, told.options):
                 told.check(table, program.global_block().var(table).shape[1])
+
+    def _table_rules(self) -> dict[str, TableRule]:
+        return table_configs.rules(getattr(self._strategy, table_configs.FIELD, {}))
+
+    def _k_steps(self) -> int:
+        return int(getattr(self._strategy, "a_sync_configs", {}).get("k_steps", 0))
 
     def _schedule(self, program: Any, mode: ModeSpec) -> None:
         """Have servers count what learning rates go by."""

@@ -11,11 +11,18 @@ from typing import Any
 
 
 class DistributedOptimizer:
-    """``inner``, whose programs are handed to ``placed`` once they are whole."""
+    """``inner``, whose programs are handed to ``awaited`` before it adds to them, and to ``placed`` once they
+    are whole."""
 
-    def __init__(self, inner: Any, strategy: Any, placed: Callable[[Any, Any], None]) -> None:
+    def __init__(
+        self,
+        inner: Any,
+        strategy: Any,
+        placed: Callable[[Any, Any], None],
+        awaited: Callable[[Any], None] = lambda program: None,
+    ) -> None:
         self.inner_opt, self.user_defined_optimizer, self.user_defined_strategy = inner, inner, strategy
-        self._placed = placed
+        self._placed, self._awaited = placed, awaited
 
     def minimize(self, loss: Any, *others: Any, **named: Any) -> Any:
         """As the inner one's; ``loss`` may be a list of losses, of programs of their own."""
@@ -25,15 +32,19 @@ class DistributedOptimizer:
         starts = list(programs) if isinstance(programs, list | tuple) else [programs] * len(losses)
         made = None
         for one, start in zip(losses, starts, strict=True):
+            self._awaited(one.block.program)
             made = self.inner_opt.minimize(one, start, *others[1:], **named)
             self._placed(one.block.program, start)
         return made
 
     def apply_gradients(self, params_grads: Any) -> Any:
         """As the inner one's."""
+        programs = [parameter.block.program for parameter, _ in params_grads[:1]]
+        for program in programs:
+            self._awaited(program)
         made = self.inner_opt.apply_gradients(params_grads)
-        if params_grads:
-            self._placed(params_grads[0][0].block.program, None)
+        for program in programs:
+            self._placed(program, None)
         return made
 
     def __getattr__(self, name: str) -> Any:

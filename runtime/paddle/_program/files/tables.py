@@ -63,7 +63,7 @@ def save(
     powers = [] if op is None else [(slot, _power(scope, op, slot)) for slot in powers_of(op)]
     widths = {sparse_text.ROW: width, **dict.fromkeys(slots, width), **{slot: 1 for slot, _ in powers}}
     last = np.array([now for _, now in powers], np.float32)
-    pieces = (_joined(each, list(slots.values()), last) for each in rows)
+    pieces = (_joined(each, width, list(slots.values()), last) for each in rows)
     _replace(parent, name, widths, blocks, pieces, also)
 
 
@@ -151,9 +151,12 @@ def _array(scope: Scope, name: str) -> np.ndarray:
     return held.get_tensor().array()
 
 
-def _joined(rows: TableRows, slots: Sequence[str], powers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    none = np.zeros_like(rows.values)
-    columns = [rows.values, *(rows.slots.get(slot, none) for slot in slots)]
+def _joined(
+    rows: TableRows, width: int, slots: Sequence[str], powers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of rows that are counted, where the program only reads them, the last columns."""
+    none = np.zeros((len(rows.ids), width), np.float32)
+    columns = [rows.values[:, -width:], *(rows.slots.get(slot, none) for slot in slots)]
     columns.append(np.broadcast_to(powers, (len(rows.ids), len(powers))))
     return rows.ids, np.concatenate(columns, axis=1)
 
