@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,11 @@ import pytest
 
 from paddle import __main__ as command
 from paddle._engine.checkpoint import lod_tensor, sparse_text
-from paddle._engine.exchange import AverageSpec, ParameterSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, ParameterSpec, RowsSpec, RuleSpec, UpdateSpec
+from paddle._engine.row_initial import RowInitial
+from paddle._engine.rows import OPEN
 from paddle._pserver.snapshots.storage import Folder
+from paddle._pserver.tables.gradient import Rows
 from paddle.v2.parameters import Parameters
 from tests.cluster.by_hand import environment
 
@@ -141,6 +145,33 @@ def test_an_open_table_is_written_by_its_ids(
         assert meta == said
         assert {int(line.split("\t")[0]) % 3 for line in lines} == {block}
         assert {tuple(line.split("\t")[1:4]) for line in lines} == {("1", "0", "1")}
+
+
+def test_a_table_of_counted_rows_is_written_as_programs_save_it(tmp_path: Path) -> None:
+    rule = RuleSpec(name="counted", options={"x_kind": 3.0, "threshold": 2.0})
+    rows = RowsSpec(initial=RowInitial("uniform", -1, 1), rule=rule)
+    model = (replace(OPEN_TABLE, shape=(OPEN, 5), rows=rows),)
+    old = cluster(model, update("sgd"), 1, 2)
+    for step in (1, 2):
+        for table in (each.tables.open["t"] for each in old.models[1:]):
+            every = np.arange(4 + step)
+            ids = every[table.held.pick(every)]
+            pushed = np.full((len(ids), 5), 10.0 * step, np.float32)
+            table.apply([Rows(ids, pushed)], None, 0.1, step)
+    old.steps = 2
+    kept(tmp_path / "old", old, 2, model=model)
+    assert command.main(["export", str(tmp_path), f"--to={tmp_path / 'new'}", "--format=persistables"]) == 0
+    ids, columns = sparse_text.read(tmp_path / "new" / "t_txt")
+    assert {name: each.shape[1] for name, each in columns.items()} == {
+        "Param": 3, "Counts": 2, "Memory": 5, "Other": 5
+    }  # fmt: skip
+    found = {id: at for at, id in enumerate(ids.tolist())}
+    assert columns["Counts"][[found[id] for id in range(6)], 0].tolist() == [30.0] * 5 + [20.0]
+    for part in (each.tables.open["t"].listed(None, 100) for each in old.models[1:]):
+        at = [found[id] for id in part.ids.tolist()]
+        np.testing.assert_array_equal(columns["Param"][at], part.values[:, 2:])
+        np.testing.assert_array_equal(columns["Memory"][at], part.slots["memory"])
+        np.testing.assert_array_equal(columns["Other"][at], part.slots["other"])
 
 
 @pytest.mark.parametrize("layout", ["tar", "combined"])

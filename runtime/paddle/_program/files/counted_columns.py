@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle._engine.checkpoint import sparse_text
+from paddle._engine.checkpoint import counted_text, sparse_text
 from paddle._engine.rows import TableRows
 from paddle._engine.rules import Counted
 from paddle._program.description.counted_tables import COUNTS
@@ -21,7 +21,6 @@ from paddle._program.errors import BadFile
 from paddle._program.running.open_table import table_of
 from paddle._program.running.scope import Scope
 
-_COUNTS = "Counts"
 Pieces = Iterator[tuple[np.ndarray, np.ndarray]]
 
 
@@ -31,9 +30,8 @@ def written(
     """The columns of a table, by their widths, and its rows, in pieces: ids, and all of their numbers."""
     width, slots = int(program.global_block()._var_recursive(name).shape[1]), Counted(**told).slots
     table = table_of(scope, name)
-    widths = {sparse_text.ROW: width, _COUNTS: COUNTS, **{_of(slot): COUNTS + width for slot in slots}}
     rows = iter(()) if table is None else table.pieces()
-    return widths, (_joined(each, width, slots) for each in rows)
+    return counted_text.widths(width, COUNTS, slots), (_joined(each, width, slots) for each in rows)
 
 
 def read(
@@ -41,26 +39,21 @@ def read(
 ) -> TableRows:
     """The rows of a file's ``columns``. Raises BadFile where they are of another width."""
     rows = columns.get(sparse_text.ROW, np.zeros((0, width), np.float32))
-    slots = {slot: columns[_of(slot)] for slot in Counted(**told).slots if _of(slot) in columns}
+    names = {slot: counted_text.column_of(slot) for slot in Counted(**told).slots}
+    slots = {slot: columns[name] for slot, name in names.items() if name in columns}
     if rows.shape[1] != width or any(each.shape[1] != COUNTS + width for each in slots.values()):
         raise BadFile(
             f"rows in {folder} have {rows.shape[1]} numbers, and those of this table in the program {width}: "
             "they are of another model"
         )
-    if _COUNTS not in columns:
+    if counted_text.COUNTS not in columns:
         return Counted(**told).whole(TableRows(ids, rows), width)
-    return TableRows(ids, np.concatenate([columns[_COUNTS], rows], axis=1), slots)
-
-
-def _of(slot: str) -> str:
-    return slot.capitalize()
+    return TableRows(ids, np.concatenate([columns[counted_text.COUNTS], rows], axis=1), slots)
 
 
 def _joined(rows: TableRows, width: int, slots: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Rows that nobody has trained since they were begun may have no counts yet."""
-    counts = rows.values[:, :-width]
-    if not counts.shape[1]:
-        counts = np.zeros((len(rows.ids), COUNTS), np.float32)
-    none = np.zeros((len(rows.ids), COUNTS + width), np.float32)
-    kept = [rows.slots.get(slot, none) for slot in slots]
-    return rows.ids, np.concatenate([rows.values[:, -width:], counts, *kept], axis=1)
+    values = rows.values
+    if values.shape[1] == width:
+        values = np.pad(values, ((0, 0), (COUNTS, 0)))
+    return rows.ids, counted_text.joined(values, rows.slots, COUNTS, slots)

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from paddle._engine.averages import Average
+from paddle._engine.checkpoint import counted_text, sparse_text
 from paddle._engine.checkpoint.parameter_config import ParameterConfig
 from paddle._engine.exchange import ParameterSpec
+from paddle._engine.rules import Counted, rule_of
 from paddle._pserver.errors import CannotExport
 from paddle._pserver.protocol.placement import RowRange
 from paddle._pserver.snapshots.gathering import Gathered
@@ -68,16 +70,26 @@ class Exporting:
             some.restore(one.rows_of(table, begin, end), self.gathered.version)
             yield some.average() if self.is_averaged else some.refresh()
 
+    def columns_of(self, table: ParameterSpec) -> dict[str, int]:
+        """The columns of an open table's rows, by their widths."""
+        rule, width = rule_of(table, self.gathered.declaration.update), table.shape[1]
+        if isinstance(rule, Counted):
+            return counted_text.widths(width - rule.counts, rule.counts, rule.slots)
+        return {sparse_text.ROW: width}
+
     def rows_of(self, table: ParameterSpec) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """The rows of an open table piece by piece: ids int64 (k,), and values float32 (k, width)."""
+        """The rows of an open table piece by piece: ids int64 (k,), and float32 (k, all columns)."""
         one, update = Resharding(self.gathered), self.gathered.declaration.update
-        portion = rows_in_a_piece(table.shape[1])
+        portion, rule = rows_in_a_piece(table.shape[1]), rule_of(table, update)
         for shard in range(len(self.gathered.sparse)):
             for begin in range(0, one.rows_on(table, shard), portion):
                 some = HashTable(RowRange(table, 0, 1, 0), update, TableRoom(sys.maxsize))
                 some.restore(one.rows_from(table, shard, begin, begin + portion), self.gathered.version)
                 found = some.listed(None, portion)
-                yield found.ids, found.values
+                if isinstance(rule, Counted):
+                    yield found.ids, counted_text.joined(found.values, found.slots, rule.counts, rule.slots)
+                else:
+                    yield found.ids, found.values
 
     def _mean(self, dense: dict[str, Array], name: str) -> np.ndarray:
         values = whole(dense[f"values/{name}"])

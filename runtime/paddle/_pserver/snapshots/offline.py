@@ -155,8 +155,8 @@ def _write_files(exporting: Exporting, folder: Path) -> None:
             lod_tensor.write(file, parameter.shape, pieces)
     for table in exporting.open_tables:
         place, blocks = _place(folder, table.name), len(exporting.gathered.sparse)
-        widths = {sparse_text.ROW: table.shape[1]}
-        sparse_text.write(place.parent, place.name, widths, blocks, exporting.rows_of(table))
+        widths, rows = exporting.columns_of(table), exporting.rows_of(table)
+        sparse_text.write(place.parent, place.name, widths, blocks, rows)
 
 
 def _place(folder: Path, name: str) -> Path:
