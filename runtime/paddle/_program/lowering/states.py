@@ -45,7 +45,7 @@ def written_over(block: Block) -> frozenset[str]:
             read.update(name for name in reads_of(op) if name not in made)
         written = set(writes_of(op))
         found |= read & written
-        made = made | written if by_engine else made - written
+        (made.update if by_engine else made.difference_update)(written)
     return frozenset(name for name in found if _is_flat(block, name))
 
 
