@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddle._engine.entry import Entry
-from paddle._engine.exchange import AverageSpec, ModeSpec, ParameterSpec, RowsSpec, UpdateSpec
+from paddle._engine.exchange import AverageSpec, ModeSpec, ParameterSpec, RowsSpec, RuleSpec, UpdateSpec
 from paddle._engine.row_initial import RowInitial
 from paddle._engine.rows import OPEN, SparseRows
 from paddle._pserver.errors import CannotReshard
@@ -309,7 +310,7 @@ def train_open(trained: Cluster, steps: range) -> None:
     for step in steps:
         random = np.random.default_rng(step)
         ids = np.unique(random.integers(-20, 20, 25)) * (2**58 + 1)
-        gradient = random.standard_normal((len(ids), 3)).astype(np.float32)
+        gradient = random.standard_normal((len(ids), tables[0].held.width)).astype(np.float32)
         for table in tables:
             mine = table.held.pick(ids)
             table.gather(ids[mine])
@@ -320,15 +321,16 @@ def train_open(trained: Cluster, steps: range) -> None:
     trained.steps = steps.stop - 1
 
 
-def test_open_tables_go_on_with_all_their_rows_candidates_and_days() -> None:
-    def by_id(trained: Cluster, key: str, *kinds: str) -> dict[int, list[Any]]:
-        states = [model.tables.open["t"].state() for model in trained.models[1:]]
-        return {
-            id: [state[kind][place].tolist() for kind in kinds]
-            for state in states
-            for place, id in enumerate(state[key].tolist())
-        }
+def by_id(trained: Cluster, key: str, *kinds: str) -> dict[int, list[Any]]:
+    states = [model.tables.open["t"].state() for model in trained.models[1:]]
+    return {
+        id: [state[kind][place].tolist() for kind in kinds]
+        for state in states
+        for place, id in enumerate(state[key].tolist())
+    }
 
+
+def test_open_tables_go_on_with_all_their_rows_candidates_and_days() -> None:
     spec = update("momentum")
     for stop in (1, 4, 9):
         unbroken, old = cluster([OPEN_TABLE], spec, 1, 3), cluster([OPEN_TABLE], spec, 1, 3)
@@ -340,6 +342,21 @@ def test_open_tables_go_on_with_all_their_rows_candidates_and_days() -> None:
         for kinds in (("ids", "values", "slot velocity", "last_step"), ("candidates", "seen", "seen_on")):
             assert by_id(unbroken, *kinds) == by_id(new, *kinds) != {}
         assert {tuple(model.tables.open["t"]._days) for model in new.models[1:]} == {(4, 8, 12)}
+
+
+def test_counted_rows_go_on_with_their_counts_and_scores() -> None:
+    told = {"kind": 3.0, "x_kind": 2.0, "threshold": 0.3, "keep": 0.8, "least_score": 0.1, "days": 1.0}
+    rows = RowsSpec(initial=RowInitial("uniform", -1, 1), rule=RuleSpec(name="counted", options=told))
+    table, spec = replace(OPEN_TABLE, shape=(OPEN, 5), l2_rate=0.0, rows=rows), update("sgd")
+    unbroken, old = cluster([table], spec, 1, 3), cluster([table], spec, 1, 3)
+    for each in (unbroken, old):
+        train_open(each, range(1, 7))
+    new = resharded(old, 1, 2)
+    for each in (unbroken, new):
+        train_open(each, range(7, 16))
+    found = by_id(new, "ids", "values", "slot memory", "slot other")
+    assert by_id(unbroken, "ids", "values", "slot memory", "slot other") == found
+    assert {memory[0] for _, memory, _ in found.values()} == {0.0, 1.0}  # some have all of their numbers
 
 
 # Asynchronous jobs, whose shards have counted different steps.
