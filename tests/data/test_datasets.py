@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar
@@ -15,9 +16,12 @@ from paddle._absent import NotInThisRelease
 from paddle._complaint import Complaint
 from paddle._data.command import CommandFailed
 from paddle._data.dataset import DatasetBase, InMemoryDataset, QueueDataset
-from paddle._data.lines import BadLine
+from paddle._data.lines import BadLine, Lines
+from paddle._data.records import joined
 from paddle._data.setters import DatasetFactory
 from paddle._data.settings import BadSetting
+from paddle._data.slot import Slot
+from paddle._data.spreading import spread
 from tests.waiting import PATIENCE_S
 
 from .variables import ALL, DENSE, LABEL, WORDS
@@ -195,6 +199,20 @@ def test_workers_give_each_other_their_samples_so_that_each_has_as_many(files: l
     assert sorted(held[0] + held[1]) == list(range(30))
     assert [len(held[0]), len(held[1])] == [15, 15]
     assert any(n >= 20 for n in held[0])
+
+
+def test_texts_go_with_samples_to_a_worker_that_had_no_files() -> None:
+    slots = (Slot("n", is_float=False, is_dense=False),)
+    given = [Lines(slots, "part-0", labels=1).read(b"1 a 1 5\n1 bc 2 6 7\n1 d 1 8\n"), joined(slots, [])]
+    with ThreadPoolExecutor(2) as pool:
+        held = list(pool.map(lambda index: spread(given[index], Worker(index)), range(2)))
+    assert sorted(map(len, held)) == [1, 2]
+    found = {
+        text: each.cut(at, at + 1).columns[0].values.tolist()
+        for each in held
+        for at, text in enumerate(each.text(0))
+    }
+    assert found == {"a": [5], "bc": [6, 7], "d": [8]}
 
 
 def test_fluids_setters_say_the_same(files: list[str], tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from paddle._data.records import Column, Records, joined
+from paddle._data.slot import Slot
 
 
 def spread(held: Records, fleet: Any) -> Records:
@@ -27,27 +28,27 @@ def spread(held: Records, fleet: Any) -> Records:
     before = sum(int(np.frombuffer(each, np.int64).sum()) for each in told[: fleet.worker_index()])
     goes_to = here[np.random.permutation(np.arange(before, before + len(held)) % len(here))]
     parts = [_packed(held.take(np.flatnonzero(goes_to == worker))) for worker in range(workers)]
-    return joined(held.slots, [_unpacked(held, part) for part in exchange(parts, "worker") if part])
+    given = [_unpacked(held.slots, part) for part in exchange(parts, "worker") if part]
+    return joined(held.slots, [part for part in given if len(part)])  # who has no files has no texts either
 
 
 def _packed(records: Records) -> bytes:
-    """Numbers of samples and values, then offsets and values, column by column."""
+    """Numbers of samples, of texts that each has and of values, then offsets and values, column by column."""
     all_columns = (*records.columns, *records.texts)
-    sizes = [len(records), *(len(column.values) for column in all_columns)]
+    sizes = [len(records), len(records.texts), *(len(column.values) for column in all_columns)]
     arrays = [array for column in all_columns for array in (column.offsets, column.values)]
     return b"".join((np.array(sizes, np.int64).tobytes(), *(array.tobytes() for array in arrays)))
 
 
-def _unpacked(like: Records, packed: bytes) -> Records:
-    dtypes = [*(slot.dtype for slot in like.slots), *(np.uint8 for _ in like.texts)]
-    sizes = np.frombuffer(packed, np.int64, len(dtypes) + 1)
-    samples, at = int(sizes[0]), sizes.nbytes
-    columns = []
-    for dtype, many in zip(dtypes, sizes[1:].tolist(), strict=True):
+def _unpacked(slots: tuple[Slot, ...], packed: bytes) -> Records:
+    samples, texts = np.frombuffer(packed, np.int64, 2).tolist()
+    dtypes = [*(slot.dtype for slot in slots), *(np.uint8 for _ in range(texts))]
+    sizes = np.frombuffer(packed, np.int64, 2 + len(dtypes))
+    at, columns = sizes.nbytes, []
+    for dtype, many in zip(dtypes, sizes[2:].tolist(), strict=True):
         offsets = np.frombuffer(packed, np.int64, samples + 1, at)
         at += offsets.nbytes
         values = np.frombuffer(packed, dtype, many, at)
         at += values.nbytes
         columns.append(Column(values, offsets))
-    slots = len(like.slots)
-    return Records(like.slots, tuple(columns[:slots]), tuple(columns[slots:]))
+    return Records(slots, tuple(columns[: len(slots)]), tuple(columns[len(slots) :]))
