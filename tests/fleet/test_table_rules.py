@@ -18,6 +18,7 @@ from paddle._fleet.errors import BadStrategy, MistypedConfig
 from paddle._fleet.fleet import Fleet
 from paddle._fleet.strategy import DistributedStrategy
 from paddle._program.errors import BadArgument
+from paddle._program.files import counted_columns
 from paddle._program.running.open_table import table_of
 from paddle.fluid import contrib, layers, optimizer
 from tests.counted_twins import Accessor
@@ -205,6 +206,19 @@ def test_a_saved_model_has_rows_as_programs_see_them_and_no_counts(tmp_path: Pat
         program, _, targets = fluid.io.load_inference_model(str(tmp_path), executor)
         (found,) = executor.run(program, feed={"ids": np.array([[1], [2], [3]])}, fetch_list=targets)
     np.testing.assert_allclose(found, [*rows[:, 2:], np.zeros(WIDTH)], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "slots"), [(3.0, ["memory", "other"]), (1.0, ["memory"])])
+def test_rows_that_another_rule_has_moved_go_on_without_its_state(
+    kind: float, slots: list[str], tmp_path: Path
+) -> None:
+    values, memory = np.ones((1, 3), np.float32), np.full((1, 5), 0.5, np.float32)
+    columns = {"Param": values, "Counts": values[:, :2], "Memory": memory}
+    others = {} if kind == 3.0 else {"Other": memory}
+    found = counted_columns.read(tmp_path, np.array([7]), {**columns, **others}, 3, {"kind": kind})
+    assert found.values.tolist() == [[1] * 5]
+    assert list(found.slots) == slots
+    assert found.slots["memory"].tolist() == [[1, 0, 0, 0, 0]]
 
 
 def strategy(**changed: Any) -> DistributedStrategy:

@@ -148,3 +148,13 @@ def test_rows_of_a_table_that_nobody_counted_go_on_with_all_of_their_numbers() -
         found = made.lookup({"t": IDS[:2]}, training=True)["t"]
         assert (found[:, :2] == 1).all()
         assert (found[:, 2:] < values).all()
+
+
+def test_of_what_another_rule_remembers_it_is_known_which_numbers_are_there_and_what_others_will_be() -> None:
+    memory = np.array([[0.9, 0.8, 3, 4, 5], [0, 0.8, 3, 0.1, -0.2]], np.float32)
+    found = Counted(kind=3.0).begun_anew(memory)
+    np.testing.assert_array_equal(
+        found["memory"], np.array([[1, 0, 0, 0, 0], [0, 0, 0, 0.1, -0.2]], np.float32)
+    )
+    assert not found["other"].any()
+    assert list(Counted().begun_anew(memory)) == ["memory"]

@@ -112,6 +112,14 @@ class Counted(Rule):
         memory[:, 0] = 1
         return TableRows(rows.ids, np.concatenate([counts, rows.values], axis=1), {self.slots[0]: memory})
 
+    def begun_anew(self, memory: np.ndarray) -> dict[str, np.ndarray]:
+        """What is remembered of rows of which another rule has ``memory`` float32 (n, width): whether their x
+        are there, or what these will be."""
+        is_whole = memory[:, :1] != 0
+        made = np.where(is_whole, np.float32(0), memory)
+        made[:, :1], made[:, 1 : COUNTS + 1] = is_whole, 0
+        return {slot: made if slot == self.slots[0] else np.zeros_like(made) for slot in self.slots}
+
     def fade(self, rows: np.ndarray, days: int) -> tuple[int, np.ndarray]:
         """See Rule: counts decay, and who has a low score goes."""
         counts = rows[:, :COUNTS]

@@ -1,8 +1,9 @@
 """Rows of counted tables as columns of a file: the row as the program has it, its counts, and what its rule
 remembers.
 
-It must never know where a file lies. Guarantee: what is read goes on as what was written; of a file that has
-the rows alone, they are there with all of their numbers, and nobody has been shown or has clicked.
+It must never know where a file lies. Guarantee: what is read goes on as what was written. Where another rule
+wrote it, one with Adam or one without, its state begins anew; of a file that has the rows alone, they are
+there with all of their numbers, and nobody has been shown or has clicked.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def read(
 ) -> TableRows:
     """The rows of a file's ``columns``. Raises BadFile where they are of another width."""
     rows = columns.get(sparse_text.ROW, np.zeros((0, width), np.float32))
-    names = {slot: counted_text.column_of(slot) for slot in Counted(**told).slots}
+    rule = Counted(**told)
+    names = {slot: counted_text.column_of(slot) for slot in rule.slots}
     slots = {slot: columns[name] for slot, name in names.items() if name in columns}
     if rows.shape[1] != width or any(each.shape[1] != COUNTS + width for each in slots.values()):
         raise BadFile(
@@ -47,7 +49,9 @@ def read(
             "they are of another model"
         )
     if counted_text.COUNTS not in columns:
-        return Counted(**told).whole(TableRows(ids, rows), width)
+        return rule.whole(TableRows(ids, rows), width)
+    if "memory" in slots and columns.keys() - {sparse_text.ROW, counted_text.COUNTS} != set(names.values()):
+        slots = rule.begun_anew(slots["memory"])  # moments are no sums of squares
     return TableRows(ids, np.concatenate([columns[counted_text.COUNTS], rows], axis=1), slots)
 
 
