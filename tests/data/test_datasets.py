@@ -215,6 +215,13 @@ def test_texts_go_with_samples_to_a_worker_that_had_no_files() -> None:
     assert found == {"a": [5], "bc": [6, 7], "d": [8]}
 
 
+def test_a_line_with_a_text_ends_where_one_without_does() -> None:
+    slots = (Slot("n", is_float=False, is_dense=False),)
+    read = Lines(slots, "part-0", labels=1).read(b"1 a 2 \r5 6\r\n1 b 1 7")
+    assert read.columns[0].values.tolist() == [5, 6, 7]
+    assert [read.text(0)[at] for at in range(2)] == ["a", "b"]
+
+
 def test_fluids_setters_say_the_same(files: list[str], tmp_path: Path) -> None:
     dataset = DatasetFactory().create_dataset()
     dataset.set_batch_size(7)

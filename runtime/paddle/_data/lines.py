@@ -22,6 +22,7 @@ from paddle._data.slot import Slot
 _log = logging.getLogger("paddle.dataset")
 _SHOWN = 80
 _LABELS = {many: re.compile(rb"(?:[ \t]*1[ \t]+(\S+))" * many) for many in (1, 2)}
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 class BadLine(Complaint, ValueError):
@@ -52,7 +53,7 @@ class Lines:
         """The texts before slots, of each kind those of all lines, and what is behind them."""
         found: list[list[bytes]] = [[] for _ in range(self.labels)]
         rest = []
-        for line in text.splitlines(keepends=True):
+        for line in _LINE.findall(text):
             taken = _LABELS[self.labels].match(line)
             for number, each in enumerate(found):
                 each.append(taken[number + 1] if taken else b"")
