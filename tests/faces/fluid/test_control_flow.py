@@ -378,6 +378,19 @@ def test_what_was_computed_of_data_is_not_computed_of_what_a_loop_makes_of_them(
     assert slope == pytest.approx([1.0, -2.0])
 
 
+def test_sequences_that_a_loop_writes_over_are_as_fed_with_where_they_begin() -> None:
+    x, w = fluid.data("x", [None, 2], lod_level=1), _parameter()
+    firsts = layers.sequence_pool(x * w, "first")
+    i, n = _constant(0, "int64"), _constant(3, "int64")
+    _, after = layers.while_loop(lambda i, a: _less(i, n), lambda i, a: [i + 1, a * 10.0], [i, x])
+    given = fluid.create_lod_tensor(
+        np.array([[1, -2], [3, 4], [5, 6]], np.float32), [[2, 1]], fluid.CPUPlace()
+    )
+    loss, slope = _loss_and_slope(layers.reduce_sum(firsts) + layers.reduce_sum(after), {"x": given})
+    assert loss == pytest.approx(2.0 * (-1.0 + 11.0) + 17_000.0)
+    assert slope == pytest.approx([6.0, 4.0])
+
+
 @pytest.mark.parametrize(
     ("at", "loss", "slope"), [(1.0, -4.0, [2.0, -4.0]), (-1.0, -2.0, [0.0, 0.0])], ids=["taken", "left"]
 )

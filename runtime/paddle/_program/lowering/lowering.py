@@ -291,10 +291,12 @@ class Lowering:
     def _noted(self, name: str, found: str) -> Value:
         """A state, as it was noted."""
         described = self.block._var_recursive(name)
+        levels = described.lod_level
         data = self.builder.data(found, described.shape, engine_dtype(described.dtype))
-        self.needs[found] = Need(found, 0, False)
+        runs = tuple(self._offsets(found, level, levels) for level in range(levels))
+        self.needs[found] = Need(found, levels, False)
         self.stopped.add(found)
-        return Value(data)
+        return Value(data, runs)
 
     def _offsets(self, name: str, level: int, levels: int) -> EngineVariable:
         """What says where sequences begin. While something is inferred, nobody knows which variables are

@@ -35,7 +35,7 @@ def states_of(block: Block) -> frozenset[str]:
 
 def written_over(block: Block) -> frozenset[str]:
     """What operators that are lowered read as it was fed, or as one of the host made it, and what is written
-    over ahead of the last gradients, such as by a loop that begins with it. No sequences, and no arrays."""
+    over ahead of the last gradients, such as by a loop that begins with it. No arrays of tensors."""
     read: set[str] = set()
     made: set[str] = set()
     found: set[str] = set()
@@ -46,7 +46,7 @@ def written_over(block: Block) -> frozenset[str]:
         written = set(writes_of(op))
         found |= read & written
         (made.update if by_engine else made.difference_update)(written)
-    return frozenset(name for name in found if _is_flat(block, name))
+    return frozenset(name for name in found if _is_tensor(block, name))
 
 
 def _ahead_of_gradients(block: Block) -> list[Operator]:
@@ -84,6 +84,6 @@ def _outlives(block: Block, name: str) -> bool:
     return described is not None and described.persistable
 
 
-def _is_flat(block: Block, name: str) -> bool:
+def _is_tensor(block: Block, name: str) -> bool:
     described = block._find_var_recursive(name)
-    return described is not None and described.has_shape and not described.lod_level
+    return described is not None and described.has_shape

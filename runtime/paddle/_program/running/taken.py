@@ -19,6 +19,7 @@ from paddle._program.lowering.states import noted
 from paddle._program.lowering.taped import GIVEN, READ, WRITTEN, Taped, WayBack
 from paddle._program.lowering.updates import is_update
 from paddle._program.running.host import Host
+from paddle._program.running.lod_tensor import LoDTensor
 from paddle._program.running.segment_run import Values
 from paddle._program.running.sized_run import Runner, SizedRun
 from paddle._program.running.tape import Slopes, Tape
@@ -85,7 +86,7 @@ class Taken:
         for name in self._states:
             state = values[name] if name in values else self._runner.scope.value(name)
             if state is not None:
-                found[name] = np.array(state)
+                found[name] = _copied(state)
         return found
 
     def _back(self, taped: Taped, slopes: Slopes, block: Block, was: dict[str, Any], told: Told) -> None:
@@ -105,6 +106,11 @@ class Taken:
         for name in self._reads:
             if name + READ in values:
                 slopes.add(name, values[name + READ])
+
+
+def _copied(value: Any) -> Any:
+    array = np.array(value)
+    return LoDTensor(array, value.lod()) if isinstance(value, LoDTensor) else array
 
 
 def go_back(taped: Taped, host: Host, told: Told) -> None:
