@@ -235,7 +235,7 @@ def kept_rows(job: Job, shard: Shard, number: int, result: dict[str, np.ndarray]
         if not held.parameter.is_open:
             yield name, shard.tables.table(name).refresh(), result[name][held.rows]
             continue
-        ids, values = shard.tables.open_table(name).export(None, 1 << 62)
-        mine, order = held.pick(result[f"ids of {name}"]), np.argsort(ids)
-        yield f"ids of {name}", ids[order], result[f"ids of {name}"][mine]
-        yield name, values[order], result[name][mine]
+        rows = shard.tables.open_table(name).listed(None, 1 << 62).sorted()
+        mine = held.pick(result[f"ids of {name}"])
+        yield f"ids of {name}", rows.ids, result[f"ids of {name}"][mine]
+        yield name, rows.values, result[name][mine]
