@@ -15,6 +15,8 @@ from paddle._engine.errors import ShapeError
 
 OPEN = -1
 """The height of a table that has none: every int64 is an id of a row."""
+COUNTS = 2
+"""Columns of a counted row before its numbers: how often it was shown and clicked (rules/counted.py)."""
 
 
 def each_once(ids: np.ndarray) -> np.ndarray:

@@ -28,17 +28,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from paddle._engine.penalties import Penalties
-from paddle._engine.rows import TableRows
+from paddle._engine.rows import COUNTS, TableRows
 from paddle._engine.rules.rule import Rule
 
-COUNTS = 2
-"""Columns before those of a table that nobody counts."""
 _ADAM = 3.0
 
 
 @dataclass(frozen=True)
 class Counted(Rule):
-    """See the module's text. Kinds are numbers: 0 naive, 1 adagrad, 2 std_adagrad, 3 adam."""
+    """See the module's text. All options are numbers. ``kind``: 0 naive, 1 adagrad, 2 std_adagrad, 3 adam.
+    ``reach``: how far from zero a number may begin. ``least``, ``most``: bounds. Those of x: ``x_...``.
+
+    A row's score is ``show`` times what was only shown, and ``click`` times what was clicked. ``keep``: the
+    part of counts that a day leaves; rows below ``least_score``, or untouched for more than ``days``, are
+    forgotten. ``begins_at_zero``, ``by_shows``: 1 where w begins at zero, and slopes are divided by shows."""
 
     kind: float = 1.0
     rate: float = 0.05

@@ -19,8 +19,6 @@ from paddle._program.errors import BadArgument
 if TYPE_CHECKING:
     from paddle._program.description.operator import Operator
 
-COUNTS = 2
-"""Columns of a row before those that a program has of it: its shows and its clicks."""
 _RULE, _COUNTS = "table_rule", ("Shows", "Clicks")
 _PUSHES = frozenset(f"{each}_grad" for each in LOOKUPS)
 _ENTRY = "show_click_entry"

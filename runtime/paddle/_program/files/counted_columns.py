@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from paddle._engine.checkpoint import counted_text, sparse_text
-from paddle._engine.rows import TableRows
+from paddle._engine.rows import COUNTS, TableRows
 from paddle._engine.rules import Counted
-from paddle._program.description.counted_tables import COUNTS
 from paddle._program.description.program import Program
 from paddle._program.errors import BadFile
 from paddle._program.running.open_table import table_of

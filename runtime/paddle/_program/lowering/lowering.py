@@ -20,9 +20,9 @@ from paddle._engine.exchange import ParameterSpec, RowsSpec
 from paddle._engine.program import Parameter as EngineParameter
 from paddle._engine.program import Shape
 from paddle._engine.program import Variable as EngineVariable
-from paddle._engine.rows import OPEN
+from paddle._engine.rows import COUNTS, OPEN
 from paddle._program.description.block import Block
-from paddle._program.description.counted_tables import COUNTS, counted_tables
+from paddle._program.description.counted_tables import counted_tables
 from paddle._program.description.dtypes import VarType, dtype_of, engine_dtype, is_float
 from paddle._program.description.open_tables import LOOKUPS, open_tables
 from paddle._program.description.operator import BACKWARD, Operator

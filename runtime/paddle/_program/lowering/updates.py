@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from paddle._engine.exchange import AverageSpec, ParameterSpec, RowsSpec, RuleSpec, ScheduleSpec, UpdateSpec
 from paddle._engine.row_initial import RowInitial
-from paddle._engine.rows import OPEN
-from paddle._program.description.counted_tables import COUNTS, counted_tables
+from paddle._engine.rows import COUNTS, OPEN
+from paddle._program.description.counted_tables import counted_tables
 from paddle._program.description.open_tables import open_tables
 from paddle._program.description.operator import DIST
 from paddle._program.errors import BadProgram

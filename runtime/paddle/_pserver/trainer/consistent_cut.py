@@ -69,6 +69,7 @@ def take(
                 notice=notice,
                 token=token,
                 trust=trust,
+                path=place.path,
             )
             stack.callback(client.close)
             client.connect(Deadline(timeout_s), insists=False)
